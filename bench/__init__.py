@@ -1,0 +1,1 @@
+"""Programs that measure and show. Nothing here is imported by specls."""

@@ -1,0 +1,204 @@
+"""The composition root: the only module that sees both the protocol and llama.cpp."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from specls.catalogue.results import ResolvedModel
+from specls.catalogue.store import ModelStore
+from specls.core import Source
+from specls.engine.controllers import FixedController, LookupController
+from specls.engine.drafters import LookupDrafter, ModelDrafter
+from specls.engine.engine import Engine
+from specls.engine.interface import Controller, Drafter, Plan
+from specls.engine.llama.loader import LoadOptions, describe_backend, load_model
+from specls.engine.llama.model import LlamaModel
+from specls.errors import EngineError, ModelError
+from specls.service.interface import Loader, Runtime
+from specls.service.prompts import PromptBuilder, dialect_of
+from specls.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+_MODEL_DRAFT = 6
+"""Tokens that the draft model writes ahead at the most. On the CPUs measured, more cost more than
+they gained (docs/speculation.md)."""
+
+_LOOKUP_DRAFT = 8
+
+
+def loader(store: ModelStore | None = None) -> Loader:
+    """What loads the models that settings name, from the models on this machine."""
+    models = store or ModelStore()
+
+    def load(settings: Settings, progress: Callable[[float], None]) -> Runtime:
+        return _Assembly(models, settings, progress).runtime()
+
+    return load
+
+
+@dataclass
+class _Assembly:
+    """The steps of putting a runtime together; what it couldn't do becomes a notice."""
+
+    store: ModelStore
+    settings: Settings
+    progress: Callable[[float], None]
+
+    def runtime(self) -> Runtime:
+        notices: list[str] = []
+        resolved = self.store.resolve(self.settings.model)
+        target = self._load(resolved, 0.0, 0.8)
+        try:
+            draft = self._draft(resolved, target, notices)
+            return self._assemble(resolved, target, draft, notices)
+        except BaseException:
+            _free(target)
+            raise
+
+    def _load(self, model: ResolvedModel, start: float, share: float) -> LlamaModel:
+        return load_model(
+            model.path, _options(self.settings), lambda done: self.progress(start + share * done)
+        )
+
+    def _draft(
+        self, resolved: ResolvedModel, target: LlamaModel, notices: list[str]
+    ) -> LlamaModel | None:
+        """The draft model, if one is wanted; why an explicitly wanted one isn't there is told."""
+        name = self._draft_name(resolved, target)
+        if name is None:
+            if self.settings.speculation == "draft":
+                notices.append(
+                    f"speculation is draft, and there is no draft model for {resolved.name}: "
+                    "completions come from the target alone."
+                )
+            return None
+        try:
+            draft = self._load(self.store.resolve(name), 0.8, 0.2)
+        except (ModelError, EngineError) as error:
+            notices.append(f"The draft model can't be used, so the target works alone. {error}")
+            return None
+        try:
+            target.weights.vocabulary.check_draft(draft.weights.vocabulary)
+        except EngineError as error:
+            _free(draft)
+            notices.append(f"The draft model can't be used, so the target works alone. {error}")
+            return None
+        return draft
+
+    def _draft_name(self, resolved: ResolvedModel, target: LlamaModel) -> str | None:
+        """Which draft model to load: none where it would only take memory."""
+        wanted, speculation = self.settings.draft_model, self.settings.speculation
+        if wanted == "none" or speculation in {"off", "lookup"}:
+            return None
+        if speculation == "auto" and not target.weights.on_gpu:
+            return None
+        if wanted == "auto":
+            return resolved.entry.auto_draft if resolved.entry else None
+        return wanted
+
+    def _assemble(
+        self,
+        resolved: ResolvedModel,
+        target: LlamaModel,
+        draft: LlamaModel | None,
+        notices: list[str],
+    ) -> Runtime:
+        vocabulary = target.weights.vocabulary
+        dialect = dialect_of(vocabulary, resolved.entry.fim_family if resolved.entry else None)
+        if not dialect.fills_in:
+            notices.append(
+                f"{resolved.name} knows no fill-in-the-middle markers: it continues the text "
+                "before the cursor and can't see what follows."
+            )
+        drafters = _drafters(draft, dialect.stop_ids)
+        controller = _controller(self.settings, with_model=draft is not None)
+        self.progress(1.0)
+        return Runtime(
+            engine=Engine(target, drafters, controller),
+            tokenizer=vocabulary,
+            prompts=PromptBuilder(vocabulary, dialect),
+            models=self._describe(resolved, target, draft, fills_in=dialect.fills_in),
+            notices=tuple(notices),
+            close=lambda: _free(*(model for model in (draft, target) if model is not None)),
+        )
+
+    def _describe(
+        self,
+        resolved: ResolvedModel,
+        target: LlamaModel,
+        draft: LlamaModel | None,
+        *,
+        fills_in: bool,
+    ) -> Mapping[str, object]:
+        return {
+            "target": resolved.name,
+            "targetDescription": target.weights.description,
+            "draft": draft.weights.description if draft else None,
+            "speculation": self.settings.speculation,
+            "fillInTheMiddle": fills_in,
+            "backend": describe_backend(target),
+        }
+
+
+def _options(settings: Settings) -> LoadOptions:
+    return LoadOptions(
+        gpu_layers=settings.gpu_layers if isinstance(settings.gpu_layers, int) else None,
+        threads=settings.threads if isinstance(settings.threads, int) else None,
+        context_tokens=settings.context_tokens,
+        flash_attention=settings.flash_attention,
+        kv_type=settings.kv_type,
+    )
+
+
+def _drafters(draft: LlamaModel | None, stop_ids: frozenset[int]) -> Mapping[Source, Drafter]:
+    drafters: dict[Source, Drafter] = {Source.LOOKUP: LookupDrafter(stop_ids)}
+    if draft is not None:
+        drafters[Source.DRAFT] = ModelDrafter(draft, stop_ids)
+    return drafters
+
+
+def _controller(settings: Settings, *, with_model: bool) -> Controller:
+    """The controller for the mode: ``auto`` uses the draft model where one was loaded."""
+    model = (Plan(Source.DRAFT, _MODEL_DRAFT),) if with_model else ()
+    if settings.speculation == "off":
+        return FixedController()
+    if settings.speculation == "lookup":
+        return FixedController(Plan(Source.LOOKUP, _LOOKUP_DRAFT))
+    if settings.speculation == "draft":
+        return FixedController(*model)
+    if with_model:
+        return FixedController(Plan(Source.LOOKUP, _LOOKUP_DRAFT), *model)
+    return LookupController(longest=_LOOKUP_DRAFT)
+
+
+def _free(*models: LlamaModel) -> None:
+    for model in models:
+        model.close()
+        model.weights.close()
+
+
+def serve_stdio() -> int:
+    """Serve one editor on stdin and stdout; the process' exit code."""
+    # Here, since the other commands need no protocol, and a start should be quick.
+    from specls.lsp.server import Server  # noqa: PLC0415
+    from specls.lsp.transport import take_over_stdio  # noqa: PLC0415
+    from specls.service.service import CompletionService  # noqa: PLC0415
+
+    reader, writer = take_over_stdio()
+
+    async def run() -> int:
+        service = CompletionService(loader())
+        server = Server(service)
+        service.on_status = server.tell
+        loop = asyncio.get_running_loop()
+        with contextlib.suppress(NotImplementedError):  # Windows ends the process by itself
+            loop.add_signal_handler(signal.SIGTERM, server.stop, 0)
+        return await server.serve(reader, writer)
+
+    return asyncio.run(run())

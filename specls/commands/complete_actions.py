@@ -1,0 +1,150 @@
+"""What ``specls complete`` does and prints."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text as RichText
+
+from specls.app import loader
+from specls.commands.options import settings_of
+from specls.context.document import Snapshot
+from specls.context.text import Position, Text
+from specls.core import CancelToken, Source
+from specls.errors import SettingsError
+from specls.service.completion import Completion, Request, complete
+from specls.service.interface import Runtime
+from specls.settings import Settings
+
+_COLOURS = {Source.TARGET: "bold cyan", Source.LOOKUP: "bold yellow", Source.DRAFT: "bold green"}
+_WORDS = {
+    Source.TARGET: "the target's own",
+    Source.LOOKUP: "looked up, accepted",
+    Source.DRAFT: "drafted, accepted",
+}
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Load the models, complete once, print."""
+    settings = settings_of(arguments)
+    snapshot, position = read_place(arguments.place)
+    runtime = _load(settings)
+    try:
+        completion = complete(runtime, Request(snapshot, position, settings), CancelToken())
+    finally:
+        runtime.close()
+    if arguments.json:
+        print(json.dumps(_as_json(arguments.place, runtime, completion), ensure_ascii=False))
+    else:
+        _show(snapshot, position, runtime, completion)
+    return 0
+
+
+def read_place(place: str) -> tuple[Snapshot, Position]:
+    """The document and the position that ``FILE:LINE:COL`` names.
+
+    Raises:
+        SettingsError: it isn't of that form, the file can't be read as text, or the position lies
+            outside of it.
+    """
+    name, line, column = ([*place.rsplit(":", 2), "", ""])[:3]
+    if not (line.isdecimal() and column.isdecimal()):
+        raise SettingsError(f"{place!r} isn't FILE:LINE:COL, as in main.py:12:5.")
+    try:
+        text = Text(Path(name).read_bytes().decode("utf-8"))
+    except OSError as error:
+        raise SettingsError(f"{name} can't be read: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{name} isn't UTF-8 text.") from error
+    snapshot = Snapshot(Path(name).resolve().as_uri(), 0, Path(name).suffix.lstrip("."), text)
+    return snapshot, _position(text, name, int(line), int(column))
+
+
+def _position(text: Text, name: str, line: int, column: int) -> Position:
+    if not 1 <= line <= len(text):
+        raise SettingsError(f"{name} has lines 1 to {len(text)}, and not {line}.")
+    longest = len(text.content(line - 1)) + 1
+    if not 1 <= column <= longest:
+        raise SettingsError(f"Line {line} of {name} has columns 1 to {longest}, and not {column}.")
+    return Position(line - 1, column - 1)
+
+
+def _load(settings: Settings) -> Runtime:
+    console = Console(stderr=True)
+    with console.status(f"loading {settings.model}"):
+        runtime = loader()(settings, lambda _share: None)
+    for notice in runtime.notices:
+        console.print(f"specls: {notice}", style="yellow", highlight=False, soft_wrap=True)
+    return runtime
+
+
+def _as_json(place: str, runtime: Runtime, completion: Completion) -> dict[str, object]:
+    return {
+        "place": place,
+        "text": completion.text,
+        "tokens": [{"text": span.text, "source": span.source.value} for span in completion.spans],
+        "models": dict(runtime.models),
+        "stats": {**completion.stats.as_dict(), "totalMs": round(1000 * completion.seconds, 2)},
+    }
+
+
+def _show(snapshot: Snapshot, position: Position, runtime: Runtime, completion: Completion) -> None:
+    console = Console(highlight=False)
+    line = snapshot.text.content(position.line)
+    text = RichText(f"{position.line + 1:>5} │ ", style="dim")
+    text.append(line[: position.column], style="not dim")
+    for span in completion.spans:
+        text.append(span.text.replace("\n", "\n      │ "), style=f"not dim {_COLOURS[span.source]}")
+    text.append(line[position.column :], style="not dim")
+    console.print(text, soft_wrap=True)
+    if not completion.text:
+        console.print("      the model has nothing to add here", style="dim")
+    console.print()
+    for row in _rows(runtime, completion):
+        console.print(row, soft_wrap=True)
+
+
+def _rows(runtime: Runtime, completion: Completion) -> Sequence[RichText]:
+    stats = completion.stats
+    models = runtime.models
+    names = f"{models['target']}, speculation {models['speculation']}"
+    draft = f", draft {models['draft']}" if models["draft"] else ""
+    return [
+        _legend(completion),
+        RichText(f"model   {names}{draft}"),
+        RichText(
+            f"prompt  {stats.prompt_tokens} tokens, {stats.reused_tokens} of them reused; "
+            f"prefill {1000 * stats.prefill_seconds:.0f} ms, "
+            f"first token after {1000 * stats.first_token_seconds:.0f} ms"
+        ),
+        RichText(
+            f"answer  {stats.generated_tokens} tokens in {1000 * stats.decode_seconds:.0f} ms "
+            f"({stats.decode_tokens_per_second:.1f} tokens/s), "
+            f"{stats.accepted_length:.2f} tokens per target pass"
+        ),
+        *_draft_rows(completion),
+    ]
+
+
+def _draft_rows(completion: Completion) -> Sequence[RichText]:
+    stats = completion.stats
+    return [
+        RichText(
+            f"{source.value:<8}{stats.accepted.get(source, 0)} of {drafted} tokens accepted "
+            f"({100 * stats.acceptance(source):.0f} %)"
+        )
+        for source, drafted in stats.drafted.items()
+    ]
+
+
+def _legend(completion: Completion) -> RichText:
+    text = RichText("tokens  ")
+    for source in Source:
+        if any(span.source is source for span in completion.spans):
+            text.append("■ ", style=_COLOURS[source])
+            text.append(f"{_WORDS[source]}   ")
+    return text

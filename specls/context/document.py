@@ -1,0 +1,38 @@
+"""A document as it stood at one moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from specls.context.text import Encoding, Text
+
+
+@dataclass(frozen=True)
+class Change:
+    """One content change of a client: a range in the client's own counting, or the whole text."""
+
+    text: str
+    start: tuple[int, int] | None = None
+    end: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """One version of a document. It never changes; a change makes the next one."""
+
+    uri: str
+    version: int
+    language: str
+    text: Text
+
+    def changed(self, changes: list[Change], version: int, encoding: Encoding) -> Snapshot:
+        """The next version: all changes applied in order, each to the result of the one before."""
+        text = self.text
+        for change in changes:
+            if change.start is None or change.end is None:
+                text = Text(change.text)
+                continue
+            start = text.clamp(*change.start, encoding)
+            end = text.clamp(*change.end, encoding)
+            text = text.replace(start, end, change.text)
+        return replace(self, version=version, text=text)

@@ -1,0 +1,163 @@
+"""Fill-in-the-middle prompts as a table of families and a choice of layouts.
+
+A prompt is a row of segments: markers, named by their role, and source text. Markers become token
+ids by looking them up in the model's vocabulary; text is never searched for them, so a file that
+contains ``<|fim_middle|>`` is text like any other.
+
+Markers and orders per family: research notes on Continue's ``AutocompleteTemplate.ts``,
+llama.cpp's ``/infill`` and the models' own cards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from specls.context.window import Window
+
+
+class Role(Enum):
+    """What a marker says about the text that follows it."""
+
+    PREFIX = "prefix"
+    SUFFIX = "suffix"
+    MIDDLE = "middle"
+
+
+class Order(Enum):
+    """Which part a family was trained to see first."""
+
+    PREFIX_FIRST = "psm"
+    SUFFIX_FIRST = "spm"
+
+
+@dataclass(frozen=True)
+class Family:
+    """How one family of models spells a prompt.
+
+    ``markers`` and ``stops`` name tokens by their text in the vocabulary; ``stops`` lists what
+    ends a middle besides the vocabulary's own end-of-generation tokens.
+    """
+
+    name: str
+    markers: Mapping[Role, str]
+    order: Order = Order.PREFIX_FIRST
+    stops: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Marker:
+    """One control token, placed by id."""
+
+    role: Role
+
+
+@dataclass(frozen=True)
+class Source:
+    """Text of the user's, tokenised as plain text."""
+
+    text: str
+
+
+Segment = Marker | Source
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """What the model is given, in order."""
+
+    segments: tuple[Segment, ...] = field(default=())
+
+
+def _family(
+    name: str,
+    prefix: str,
+    suffix: str,
+    middle: str,
+    stops: tuple[str, ...] = (),
+    order: Order = Order.PREFIX_FIRST,
+) -> Family:
+    roles = {Role.PREFIX: prefix, Role.SUFFIX: suffix, Role.MIDDLE: middle}
+    return Family(name, {role: text for role, text in roles.items() if text}, order, stops)
+
+
+FAMILIES: Mapping[str, Family] = {
+    family.name: family
+    for family in (
+        _family(
+            "qwen2.5-coder",
+            "<|fim_prefix|>",
+            "<|fim_suffix|>",
+            "<|fim_middle|>",
+            (
+                "<|endoftext|>",
+                "<|fim_pad|>",
+                "<|repo_name|>",
+                "<|file_sep|>",
+                "<|im_start|>",
+                "<|im_end|>",
+            ),
+        ),
+        _family(
+            "starcoder2",
+            "<fim_prefix>",
+            "<fim_suffix>",
+            "<fim_middle>",
+            ("<|endoftext|>", "<file_sep>", "<fim_pad>"),
+        ),
+        _family("codellama", "▁<PRE>", "▁<SUF>", "▁<MID>", ("▁<EOT>",)),
+        _family(
+            "deepseek-coder",
+            "<｜fim▁begin｜>",  # noqa: RUF001 - the vocabulary's own full-width bar
+            "<｜fim▁hole｜>",  # noqa: RUF001
+            "<｜fim▁end｜>",  # noqa: RUF001
+            ("<｜end▁of▁sentence｜>",),  # noqa: RUF001
+        ),
+        _family(
+            "codegemma",
+            "<|fim_prefix|>",
+            "<|fim_suffix|>",
+            "<|fim_middle|>",
+            ("<|file_separator|>", "<end_of_turn>", "<eos>"),
+        ),
+        _family(
+            "granite",
+            "<fim_prefix>",
+            "<fim_suffix>",
+            "<fim_middle>",
+            ("<|endoftext|>", "<fim_pad>", "<reponame>", "<filename>"),
+        ),
+        _family(
+            "granite4",
+            "<|fim_prefix|>",
+            "<|fim_suffix|>",
+            "<|fim_middle|>",
+            ("<|end_of_text|>", "<|fim_pad|>"),
+        ),
+        _family(
+            "codestral",
+            "[PREFIX]",
+            "[SUFFIX]",
+            "",
+            order=Order.SUFFIX_FIRST,
+        ),
+    )
+}
+"""Every family known by name: the catalogue's ``fim_family`` is a key of this table."""
+
+
+def at_cursor(window: Window, order: Order) -> Prompt:
+    """The family's natural layout: everything before the cursor, everything after it, middle.
+
+    Each keystroke changes the end of the prefix; what follows it must be decoded again.
+    """
+    prefix = (Marker(Role.PREFIX), Source(window.before))
+    suffix = (Marker(Role.SUFFIX), Source(window.after))
+    parts = prefix + suffix if order is Order.PREFIX_FIRST else suffix + prefix
+    return Prompt((*parts, Marker(Role.MIDDLE)))
+
+
+def prefix_only(window: Window) -> Prompt:
+    """The layout for a model without markers: it continues the text and can't see what follows."""
+    return Prompt((Source(window.before),))

@@ -1,0 +1,77 @@
+"""What kind of place the cursor is in, read from the text around it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from specls.context.window import Window
+
+CLOSERS = frozenset(")]}\"'`;:,")
+"""What editors insert by themselves behind the cursor, or what merely ends a line."""
+
+_PAIRS = {")": "(", "]": "[", "}": "{"}
+
+
+class Shape(Enum):
+    """How much a completion may add."""
+
+    LINE = "line"
+    """The rest of this line."""
+    STATEMENT = "statement"
+    """The rest of this line, and the block that it opens."""
+    BLOCK = "block"
+    """Lines, as long as they belong to this indentation."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """The line that the cursor is in, cut at the cursor, and the next line that isn't blank."""
+
+    head: str
+    tail: str
+    next_line: str
+
+    @property
+    def indentation(self) -> str:
+        """The white space that the line begins with."""
+        return self.head[: len(self.head) - len(self.head.lstrip())]
+
+    @property
+    def shape(self) -> Shape:
+        """One line in the middle of one; behind a finished beginning what it begins; else lines."""
+        if self.tail.strip():
+            return Shape.LINE
+        return Shape.STATEMENT if self.head.strip() else Shape.BLOCK
+
+
+def place_of(window: Window) -> Place:
+    """The place at the middle of a window."""
+    head = window.before[window.before.rfind("\n") + 1 :]
+    tail, _, below = window.after.partition("\n")
+    next_line = next((line for line in below.split("\n") if line.strip()), "")
+    return Place(head, tail, next_line)
+
+
+def open_brackets(text: str) -> list[str]:
+    """The brackets of ``text`` that it doesn't close, and before them the closing ones too many.
+
+    Brackets in strings and comments count like any others: good enough to see where a statement
+    goes on, and the same for every language.
+    """
+    stack: list[str] = []
+    for char in text:
+        if char in "([{":
+            stack.append(char)
+        elif char in _PAIRS:
+            if stack and stack[-1] == _PAIRS[char]:
+                stack.pop()
+            else:
+                stack.append(char)
+    return stack
+
+
+def goes_on(line: str) -> bool:
+    """Whether a line can't be the end of a statement: it opens a block, or hangs."""
+    line = line.rstrip()
+    return line.endswith((":", "{", "(", "[", ",", "\\", "=>", "->", "=", "+", "&&", "||", "."))

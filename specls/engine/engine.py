@@ -1,0 +1,58 @@
+"""The target, its drafters and the documents' sessions under one roof."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+
+from specls.core import CancelToken, Source
+from specls.engine.decode import Generation, Limits
+from specls.engine.interface import Controller, Drafter, TokenModel
+from specls.engine.sessions import SessionTable
+
+
+class Engine:
+    """Writes on behind a prompt, for one document at a time, on the thread that owns the models."""
+
+    def __init__(
+        self, target: TokenModel, drafters: Mapping[Source, Drafter], controller: Controller
+    ) -> None:
+        """``drafters`` holds at least the sources that the controller may plan."""
+        self.target = target
+        self.drafters = drafters
+        self._controller = controller
+        self._sessions = SessionTable(target)
+
+    def generate(
+        self, document: object, prompt: Sequence[int], limits: Limits, cancel: CancelToken
+    ) -> Generation:
+        """A generation behind ``prompt`` (at least one token), to be iterated on this thread.
+
+        Another generation must not begin before this one was iterated or dropped.
+
+        Raises:
+            ContextFull: prompt and answer are larger than the whole context.
+        """
+        room = len(prompt) + limits.max_tokens + 1
+        session = self._sessions.open(document, room)
+        for drafter in self.drafters.values():
+            drafter.begin(document, prompt)
+        return Generation(
+            self.target, session, self.drafters, self._controller, prompt, limits, cancel
+        )
+
+    def with_controller(self, controller: Controller) -> Engine:
+        """The same models and sessions under another controller, for comparisons."""
+        other = copy(self)
+        other._controller = controller  # noqa: SLF001 - it's one of us
+        return other
+
+    def sequence(self, document: object) -> int:
+        """The number of the document's sequence in the target's cache."""
+        return self._sessions.open(document, 0).sequence
+
+    def close(self, document: object) -> None:
+        """Forget a document and give back what its tokens took."""
+        self._sessions.close(document)
+        for drafter in self.drafters.values():
+            drafter.forget(document)

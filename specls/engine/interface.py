@@ -1,0 +1,128 @@
+"""What the engine needs from a model, a drafter and a controller.
+
+The engine knows token ids only. Everything here is called from the engine's one thread unless a
+docstring says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from specls.core import CancelToken, Source
+
+Logits = npt.NDArray[np.float32]
+"""One row of scores, shape ``(vocabulary size,)``."""
+
+
+class TokenModel(Protocol):
+    """A model with a key-value cache that holds several sequences of tokens, by number."""
+
+    @property
+    def capacity(self) -> int:
+        """How many tokens the cache holds, all sequences together."""
+
+    @property
+    def sequences(self) -> int:
+        """How many sequences there may be: their numbers run from 0 to this, not included."""
+
+    @property
+    def micro_batch(self) -> int:
+        """How many tokens one :meth:`decode` may have."""
+
+    @property
+    def decoded_tokens(self) -> int:
+        """How many tokens were decoded since the model was loaded. May be read from any thread."""
+
+    def decode(
+        self,
+        sequence: int,
+        start: int,
+        tokens: Sequence[int],
+        scored: int,
+        cancel: CancelToken | None = None,
+    ) -> None:
+        """Append ``tokens`` at position ``start`` (the length of the sequence) in one pass.
+
+        Keeps the scores behind the last ``scored`` tokens for :meth:`logits`. When it raises, the
+        sequence holds what it held before.
+
+        Raises:
+            Cancelled: ``cancel`` was set while the pass ran.
+            ContextFull: the cache has no room.
+            DecodeFailed: the model reported an error.
+        """
+
+    def logits(self, row: int) -> Logits:
+        """The scores behind the ``row``-th scored token of the last pass.
+
+        A view of the model's own memory, overwritten by the next pass.
+        """
+
+    def best(self, row: int) -> int:
+        """The token with the highest score in a row of :meth:`logits`."""
+
+    def truncate(self, sequence: int, length: int) -> None:
+        """Forget everything of the sequence after its first ``length`` tokens."""
+
+
+class Drafter(Protocol):
+    """Guesses what the target would write next. A wrong guess costs time, never correctness."""
+
+    @property
+    def source(self) -> Source:
+        """The name under which its tokens are counted."""
+
+    def begin(self, document: object, prompt: Sequence[int]) -> None:
+        """A new generation for ``document`` starts behind ``prompt``. Cheap; decodes nothing."""
+
+    def propose(
+        self, tokens: Sequence[int], limit: int, cancel: CancelToken | None = None
+    ) -> list[int]:
+        """At most ``limit`` tokens that may follow ``tokens`` (the prompt and all that is new).
+
+        An empty list when it has no idea. ``tokens`` only grows between two calls of
+        :meth:`begin`.
+
+        Raises:
+            Cancelled: ``cancel`` was set.
+        """
+
+    def forget(self, document: object) -> None:
+        """The document is gone: give back what was kept for it."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Where the next draft comes from and how long it may be, one choice of several in order."""
+
+    source: Source
+    limit: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one pass of the target over the last token and a draft.
+
+    ``source`` is None when nothing was drafted. Times are in seconds.
+    """
+
+    source: Source | None
+    drafted: int
+    accepted: int
+    draft_seconds: float
+    verify_seconds: float
+
+
+class Controller(Protocol):
+    """Decides before each pass of the target whether and how to draft, and learns from it."""
+
+    def plans(self) -> Sequence[Plan]:
+        """The drafters to ask, in order: the first that has an idea is taken. May be empty."""
+
+    def observe(self, outcome: Outcome) -> None:
+        """What became of the last plan. Changes what :meth:`plans` returns next."""

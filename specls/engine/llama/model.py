@@ -1,0 +1,158 @@
+"""A :class:`TokenModel` of llama.cpp: one context over one set of weights."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+import llama_cpp.llama_cpp as lib
+import numpy as np
+
+from specls.core import CancelToken
+from specls.engine.interface import Logits
+from specls.engine.llama import library
+from specls.engine.llama.vocabulary import Vocabulary
+from specls.errors import Cancelled, ContextFull, DecodeFailed
+
+_NO_SLOT = 1
+_ABORTED = 2
+
+
+class Weights:
+    """A loaded model file. Freed by :meth:`close`, after every context that uses it."""
+
+    def __init__(self, handle: Any, *, on_gpu: bool) -> None:
+        self.handle = handle
+        self.on_gpu = on_gpu
+        self.vocabulary = Vocabulary(self)
+
+    @property
+    def bytes(self) -> int:
+        """The size of the tensors in memory."""
+        return int(lib.llama_model_size(self.handle))
+
+    @property
+    def parameters(self) -> int:
+        """How many parameters the model has."""
+        return int(lib.llama_model_n_params(self.handle))
+
+    @property
+    def description(self) -> str:
+        """Architecture, size and quantisation in llama.cpp's words."""
+        buffer = ctypes.create_string_buffer(128)
+        lib.llama_model_desc(self.handle, buffer, len(buffer))
+        return buffer.value.decode("utf-8", "replace")
+
+    def close(self) -> None:
+        """Free the weights; a second call does nothing."""
+        if self.handle is not None:
+            lib.llama_model_free(self.handle)
+            self.handle = None
+
+
+class LlamaModel:
+    """Decodes batches in one context. Belongs to the thread that made it."""
+
+    def __init__(self, weights: Weights, context: Any, micro_batch: int) -> None:
+        """``context`` has a unified cache and at least ``micro_batch`` tokens a batch."""
+        self.weights = weights
+        self._context = context
+        self._memory = lib.llama_get_memory(context)
+        self._batch = lib.llama_batch_init(micro_batch, 0, 1)
+        self._micro_batch = micro_batch
+        self._size = weights.vocabulary.size
+        self._scored = 0
+        self._decoded = 0
+        self._abort = library.flag_reader()
+        self._idle = CancelToken()
+
+    @property
+    def capacity(self) -> int:
+        """Tokens in the cache: see :class:`TokenModel`."""
+        return int(lib.llama_n_ctx(self._context))
+
+    @property
+    def sequences(self) -> int:
+        """Number of sequences: see :class:`TokenModel`."""
+        return int(lib.llama_n_seq_max(self._context))
+
+    @property
+    def micro_batch(self) -> int:
+        """Tokens in a batch: see :class:`TokenModel`."""
+        return self._micro_batch
+
+    @property
+    def decoded_tokens(self) -> int:
+        """Tokens decoded so far: see :class:`TokenModel`."""
+        return self._decoded
+
+    def decode(
+        self,
+        sequence: int,
+        start: int,
+        tokens: Sequence[int],
+        scored: int,
+        cancel: CancelToken | None = None,
+    ) -> None:
+        """One ``llama_decode``: see :class:`TokenModel`."""
+        self._fill(sequence, start, tokens, scored)
+        flag = cancel or self._idle
+        lib.llama_set_abort_callback(self._context, self._abort, flag.address)
+        code = lib.llama_decode(self._context, self._batch)
+        if code == 0:
+            self._scored = scored
+            self._decoded += len(tokens)
+            return
+        lib.llama_memory_seq_rm(self._memory, sequence, start, -1)
+        raise _error(code, len(tokens), start)
+
+    def _fill(self, sequence: int, start: int, tokens: Sequence[int], scored: int) -> None:
+        count = len(tokens)
+        if not 0 < count <= self._micro_batch:
+            raise AssertionError(f"a batch has 1 to {self._micro_batch} tokens, not {count}")
+        batch = self._batch
+        batch.n_tokens = count
+        for at, token in enumerate(tokens):
+            batch.token[at] = token
+            batch.pos[at] = start + at
+            batch.n_seq_id[at] = 1
+            batch.seq_id[at][0] = sequence
+            batch.logits[at] = at >= count - scored
+
+    def logits(self, row: int) -> Logits:
+        """A row of scores: see :class:`TokenModel`."""
+        if not 0 <= row < self._scored:
+            raise AssertionError(f"the last pass scored {self._scored} tokens, not {row + 1}")
+        pointer = lib.llama_get_logits_ith(self._context, row - self._scored)
+        return np.ctypeslib.as_array(pointer, (self._size,))
+
+    def best(self, row: int) -> int:
+        """The best token of a row: see :class:`TokenModel`."""
+        return int(self.logits(row).argmax())
+
+    def truncate(self, sequence: int, length: int) -> None:
+        """Drop the tail of a sequence: see :class:`TokenModel`."""
+        lib.llama_memory_seq_rm(self._memory, sequence, length, -1)
+
+    def close(self) -> None:
+        """Free the context (not the weights); a second call does nothing."""
+        if self._context is not None:
+            lib.llama_batch_free(self._batch)
+            lib.llama_free(self._context)
+            self._context = None
+
+
+def _error(code: int, count: int, start: int) -> Exception:
+    """llama.cpp's return codes in words (``llama.h``, ``llama_decode``)."""
+    if code == _ABORTED:
+        return Cancelled("The request was cancelled.")
+    if code == _NO_SLOT:
+        return ContextFull(
+            f"The key-value cache has no room for {count} tokens at position {start}: raise "
+            "contextTokens, or close some documents."
+        )
+    return DecodeFailed(
+        f"llama.cpp returned {code} for {count} tokens at position {start}. "
+        f"{library.last_messages()}".strip()
+    )

@@ -1,0 +1,72 @@
+"""The tokens of one document in one model's cache."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from specls.core import CancelToken
+from specls.engine.interface import TokenModel
+
+
+@dataclass(frozen=True)
+class Synced:
+    """How many tokens of a prompt were there already, and how many had to be decoded."""
+
+    reused: int
+    prefilled: int
+
+
+def common_prefix(left: Sequence[int], right: Sequence[int]) -> int:
+    """How many tokens two rows have in common at their beginning."""
+    shorter = min(len(left), len(right))
+    if left[:shorter] == right[:shorter]:
+        return shorter
+    return next(at for at in range(shorter) if left[at] != right[at])
+
+
+class Session:
+    """One sequence of a model's cache, and the list of the tokens that it holds.
+
+    :attr:`tokens` is always what the cache holds, also after a cancelled or failed pass.
+    """
+
+    def __init__(self, model: TokenModel, sequence: int) -> None:
+        self._model = model
+        self.sequence = sequence
+        self.tokens: list[int] = []
+
+    def sync(self, prompt: Sequence[int], cancel: CancelToken | None = None) -> Synced:
+        """Make the cache hold ``prompt``: keep the common beginning, decode the rest.
+
+        The last token is always decoded, since its scores are wanted. ``prompt`` isn't empty.
+        Micro-batches that finished before a cancellation stay.
+
+        Raises:
+            Cancelled, ContextFull, DecodeFailed: as :meth:`TokenModel.decode`.
+        """
+        kept = min(common_prefix(self.tokens, prompt), len(prompt) - 1)
+        self.truncate(kept)
+        step = self._model.micro_batch
+        for start in range(kept, len(prompt), step):
+            if cancel is not None:
+                cancel.raise_if_cancelled()
+            part = prompt[start : start + step]
+            last = start + len(part) == len(prompt)
+            self.append(part, scored=1 if last else 0, cancel=cancel)
+        return Synced(kept, len(prompt) - kept)
+
+    def append(self, tokens: Sequence[int], scored: int, cancel: CancelToken | None = None) -> None:
+        """Decode at most one micro-batch behind what is there.
+
+        Raises:
+            Cancelled, ContextFull, DecodeFailed: as :meth:`TokenModel.decode`.
+        """
+        self._model.decode(self.sequence, len(self.tokens), tokens, scored, cancel)
+        self.tokens.extend(tokens)
+
+    def truncate(self, length: int) -> None:
+        """Forget everything after the first ``length`` tokens."""
+        if length < len(self.tokens):
+            self._model.truncate(self.sequence, length)
+            del self.tokens[length:]

@@ -1,0 +1,62 @@
+"""Which document owns which sequence of a model's cache."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from specls.engine.interface import TokenModel
+from specls.engine.session import Session
+from specls.errors import ContextFull
+
+
+class SessionTable:
+    """One session per open document, in the order of their last use.
+
+    Documents share the cache. When it has no room for what a document needs, the ones that were
+    not used for the longest time lose their tokens.
+    """
+
+    def __init__(self, model: TokenModel) -> None:
+        self._model = model
+        self._sessions: OrderedDict[object, Session] = OrderedDict()
+        self._free = list(reversed(range(model.sequences)))
+
+    def __len__(self) -> int:
+        """How many documents have a session."""
+        return len(self._sessions)
+
+    def open(self, document: object, room: int) -> Session:
+        """The document's session, with room for ``room`` tokens in all; others may make way.
+
+        Raises:
+            ContextFull: ``room`` is more than the whole cache.
+        """
+        if room > self._model.capacity:
+            raise ContextFull(
+                f"{room} tokens don't fit into a context of {self._model.capacity}: raise "
+                "contextTokens, or lower prefixTokens and suffixTokens."
+            )
+        session = self._sessions.get(document) or self._new(document)
+        self._sessions.move_to_end(document)
+        while self._others(session) + max(room, len(session.tokens)) > self._model.capacity:
+            self._evict()
+        return session
+
+    def close(self, document: object) -> None:
+        """Forget the document and give its sequence back."""
+        if (session := self._sessions.pop(document, None)) is not None:
+            session.truncate(0)
+            self._free.append(session.sequence)
+
+    def _new(self, document: object) -> Session:
+        if not self._free:
+            self._evict()
+        session = Session(self._model, self._free.pop())
+        self._sessions[document] = session
+        return session
+
+    def _others(self, session: Session) -> int:
+        return sum(len(each.tokens) for each in self._sessions.values() if each is not session)
+
+    def _evict(self) -> None:
+        self.close(next(iter(self._sessions)))

@@ -1,0 +1,1 @@
+"""The protocol: LSP types in, plain values out. Nothing else imports ``pygls``."""

@@ -1,0 +1,58 @@
+"""The open documents, each as its newest snapshot."""
+
+from __future__ import annotations
+
+import logging
+
+from lsprotocol import types
+
+from specls.context.document import Change, Snapshot
+from specls.context.text import Encoding, Text
+
+logger = logging.getLogger(__name__)
+
+
+class Documents:
+    """Follows didOpen, didChange and didClose. A snapshot once given out never changes."""
+
+    def __init__(self) -> None:
+        self.encoding = Encoding.UTF16
+        """What the client counts; set once, by initialize."""
+        self._open: dict[str, Snapshot] = {}
+
+    def __len__(self) -> int:
+        """How many documents are open."""
+        return len(self._open)
+
+    def get(self, uri: str) -> Snapshot | None:
+        """The newest version of an open document."""
+        return self._open.get(uri)
+
+    def opened(self, params: types.DidOpenTextDocumentParams) -> Snapshot:
+        """Take a document in; one that was open already is replaced."""
+        item = params.text_document
+        snapshot = Snapshot(item.uri, item.version, str(item.language_id), Text(item.text))
+        self._open[item.uri] = snapshot
+        return snapshot
+
+    def changed(self, params: types.DidChangeTextDocumentParams) -> Snapshot | None:
+        """Apply changes; None, and a line in the log, for a document that isn't open."""
+        item = params.text_document
+        if (snapshot := self._open.get(item.uri)) is None:
+            logger.warning("A change came for a document that isn't open.")
+            return None
+        changes = [_change(each) for each in params.content_changes]
+        snapshot = snapshot.changed(changes, item.version, self.encoding)
+        self._open[item.uri] = snapshot
+        return snapshot
+
+    def closed(self, params: types.DidCloseTextDocumentParams) -> None:
+        """Forget a document."""
+        self._open.pop(params.text_document.uri, None)
+
+
+def _change(event: types.TextDocumentContentChangeEvent) -> Change:
+    if isinstance(event, types.TextDocumentContentChangePartial):
+        start, end = event.range.start, event.range.end
+        return Change(event.text, (start.line, start.character), (end.line, end.character))
+    return Change(event.text)

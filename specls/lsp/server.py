@@ -1,0 +1,205 @@
+"""The language server: which methods there are, and what they do with the service."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from typing import Any, BinaryIO
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidParams
+from pygls.io_ import StdoutWriter
+from pygls.lsp.server import LanguageServer
+
+import specls
+from specls.context.text import Encoding
+from specls.lsp.convert import inline_item, spot_of
+from specls.lsp.loading import LoadReport
+from specls.lsp.process import watch_process
+from specls.lsp.protocol import Protocol, make_converter
+from specls.lsp.transport import FrameReader, FramingError
+from specls.service.service import CompletionService, Status
+from specls.settings import Problem, Settings, parse
+
+logger = logging.getLogger(__name__)
+
+STATS = "specls/stats"
+_SECTION = "specls"
+_CONFIGURATION_SECONDS = 5.0
+_SHUTDOWN_SECONDS = 10.0
+
+
+class Server(LanguageServer):
+    """One connection to one editor."""
+
+    protocol: Protocol
+
+    def __init__(self, service: CompletionService) -> None:
+        super().__init__(
+            "specls",
+            specls.__version__,
+            text_document_sync_kind=types.TextDocumentSyncKind.Incremental,
+            protocol_cls=Protocol,
+            converter_factory=make_converter,
+        )
+        self.service = service
+        self._settings = Settings()
+        self._report = LoadReport(self, self.show, self.spawn)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._stopped: asyncio.Future[int] | None = None
+        self.protocol.on_change = lambda snapshot: service.supersede(snapshot.uri)
+        self.protocol.on_close = service.close
+        self.protocol.on_exit = self.stop
+        _register(self)
+
+    # -- running -----------------------------------------------------------------------------
+
+    async def serve(self, reader: BinaryIO, writer: BinaryIO) -> int:
+        """Serve until the client says exit, dies or closes the stream; the process' exit code.
+
+        The models are freed on return, or not at all if that takes longer than ten seconds.
+        """
+        self._stopped = asyncio.get_running_loop().create_future()
+        self.protocol.set_writer(StdoutWriter(writer))
+        FrameReader(reader, self._receive, self._ended)
+        code = await self._stopped
+        for task in self._tasks:
+            task.cancel()
+        if not self.service.shutdown(_SHUTDOWN_SECONDS):
+            logger.warning("The engine didn't stop in time.")
+        return code
+
+    def stop(self, code: int) -> None:
+        """End :meth:`serve` with this exit code; the first call counts."""
+        if self._stopped is not None and not self._stopped.done():
+            self._stopped.set_result(code)
+
+    def _receive(self, body: bytes) -> None:
+        try:
+            self.protocol.receive(body)
+        except BrokenPipeError:
+            logger.warning("The client doesn't read any more.")
+            self.stop(1)
+
+    def _ended(self, problem: FramingError | None) -> None:
+        if problem is not None:
+            logger.error("The client's stream can't be read: %s", problem)
+        self.stop(0 if self.protocol.was_shut_down else 1)
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run a coroutine beside the messages; it's cancelled when the server stops."""
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        """Write it to the log. pygls would raise a popup for each."""
+        logger.error("%s: %s", getattr(source, "__name__", source), error)
+
+    # -- settings ----------------------------------------------------------------------------
+
+    def initialize(self, params: types.InitializeParams) -> None:
+        """Read what the client says about itself, before the answer is made."""
+        encoding = self.protocol.workspace.position_encoding or "utf-16"
+        self.protocol.documents.encoding = Encoding(getattr(encoding, "value", encoding))
+        self._apply(params.initialization_options)
+        if params.process_id is not None:
+            self.spawn(watch_process(params.process_id, lambda: self.stop(1)))
+
+    async def start(self) -> None:
+        """After the handshake: ask for the settings, then load the models."""
+        await self._fetch_settings()
+        await self.service.configure(self._settings)
+
+    async def change_settings(self, pushed: object) -> None:
+        """Follow didChangeConfiguration: settings in the message, or else asked for."""
+        if isinstance(pushed, dict) and isinstance(pushed.get(_SECTION), dict):
+            self._apply(pushed[_SECTION])
+        else:
+            await self._fetch_settings()
+        await self.service.configure(self._settings)
+
+    async def _fetch_settings(self) -> None:
+        workspace = self.client_capabilities.workspace
+        if workspace is None or not workspace.configuration:
+            return
+        params = types.ConfigurationParams([types.ConfigurationItem(section=_SECTION)])
+        asked = self.workspace_configuration_async(params)
+        try:
+            answer = await asyncio.wait_for(asked, _CONFIGURATION_SECONDS)
+        except Exception as error:  # noqa: BLE001 - whatever the client did wrong
+            logger.warning("The client didn't tell its settings: %r", error)
+            return
+        if answer:
+            self._apply(answer[0])
+
+    def _apply(self, raw: object) -> None:
+        if isinstance(raw, dict) and set(raw) == {_SECTION}:
+            raw = raw[_SECTION]
+        self._settings, problems = parse(raw, self._settings)
+        if problems:
+            self.show(types.MessageType.Warning, _in_words(problems))
+
+    # -- telling the user --------------------------------------------------------------------
+
+    def show(self, kind: types.MessageType, message: str) -> None:
+        """Show a message once, in the editor's own way."""
+        self.window_show_message(types.ShowMessageParams(kind, f"specls: {message}"))
+
+    def tell(self, status: Status) -> None:
+        """The service's state changed."""
+        self._report.tell(status)
+
+
+def _in_words(problems: list[Problem]) -> str:
+    return "these settings are wrong and were ignored: " + "; ".join(map(str, problems))
+
+
+def _inline_completion(
+    server: Server, params: types.InlineCompletionParams
+) -> Coroutine[Any, Any, types.InlineCompletionList]:
+    """Take the documents as they are now; the coroutine computes."""
+    documents = server.protocol.documents
+    snapshot = documents.get(params.text_document.uri)
+    if snapshot is None:
+        raise JsonRpcInvalidParams("The document isn't open: send textDocument/didOpen first.")
+    encoding = documents.encoding
+    position = snapshot.text.clamp(params.position.line, params.position.character, encoding)
+    spot = spot_of(snapshot, position, params.context.selected_completion_info, encoding)
+
+    async def compute() -> types.InlineCompletionList:
+        completion = await server.service.complete(spot.snapshot, spot.position)
+        if completion is None or not completion.text:
+            return types.InlineCompletionList(items=[])
+        item = inline_item(spot, snapshot, completion.text, encoding)
+        return types.InlineCompletionList(items=[item])
+
+    return compute()
+
+
+def _register(server: Server) -> None:
+    """Bind the methods that pygls doesn't handle by itself."""
+    feature = server.feature
+
+    @feature(types.INITIALIZE)
+    def initialize(params: types.InitializeParams) -> None:
+        server.initialize(params)
+
+    @feature(types.INITIALIZED)
+    def initialized(_params: types.InitializedParams) -> None:
+        server.spawn(server.start())
+
+    @feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
+    def change_configuration(params: types.DidChangeConfigurationParams) -> None:
+        server.spawn(server.change_settings(params.settings))
+
+    @feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())
+    def inline_completion(
+        params: types.InlineCompletionParams,
+    ) -> Coroutine[Any, Any, types.InlineCompletionList]:
+        return _inline_completion(server, params)
+
+    @feature(STATS)
+    def stats(_params: Any) -> dict[str, Any]:
+        return server.service.stats()

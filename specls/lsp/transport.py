@@ -1,0 +1,103 @@
+"""Frames on stdin and stdout: a header with the length, and a JSON text.
+
+Reading blocks a thread of its own, so that it works with pipes, sockets and files on every
+platform and costs the event loop one callback per message.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import re
+import sys
+import threading
+from collections.abc import Callable
+from typing import BinaryIO
+
+logger = logging.getLogger(__name__)
+
+LARGEST_BODY = 256 * 2**20
+"""Bytes; a longer message is refused, since its length is more likely garbage."""
+
+_LONGEST_LINE = 4096
+_LENGTH = re.compile(rb"content-length:[ \t]*(\d{1,18})[ \t]*\r?\n", re.IGNORECASE)
+
+
+class FramingError(Exception):
+    """The stream isn't what LSP prescribes, and where the next message begins is unknown."""
+
+
+def read_frame(stream: BinaryIO) -> bytes | None:
+    """The body of the next message, None at the end of the stream.
+
+    Raises:
+        FramingError: no valid header comes, the stream ends inside a message, or the message is
+            longer than :data:`LARGEST_BODY`.
+    """
+    length = None
+    while line := stream.readline(_LONGEST_LINE):
+        if line in {b"\r\n", b"\n"}:
+            if length is None:
+                raise FramingError("a header without Content-Length")
+            return _read_body(stream, length)
+        if found := _LENGTH.fullmatch(line):
+            length = int(found[1])
+        elif b":" not in line or not line.endswith(b"\n"):
+            raise FramingError("a line that is no header")
+    if length is not None:
+        raise FramingError("the stream ended inside a header")
+    return None
+
+
+def _read_body(stream: BinaryIO, length: int) -> bytes:
+    if length > LARGEST_BODY:
+        raise FramingError(f"a message of {length} bytes; the most is {LARGEST_BODY}")
+    body = stream.read(length)
+    if len(body) < length:
+        raise FramingError("the stream ended inside a message")
+    return body
+
+
+class FrameReader:
+    """A thread that reads frames and hands them to the event loop, in order."""
+
+    def __init__(
+        self,
+        stream: BinaryIO,
+        on_body: Callable[[bytes], None],
+        on_end: Callable[[FramingError | None], None],
+    ) -> None:
+        """Both callbacks run on the loop; ``on_end`` runs once, last, with what was wrong."""
+        self._stream = stream
+        self._on_body = on_body
+        self._on_end = on_end
+        self._loop = asyncio.get_running_loop()
+        threading.Thread(target=self._run, name="specls-reader", daemon=True).start()
+
+    def _run(self) -> None:
+        problem = None
+        try:
+            while (body := read_frame(self._stream)) is not None:
+                self._loop.call_soon_threadsafe(self._on_body, body)
+        except FramingError as error:
+            problem = error
+        except (OSError, ValueError) as error:
+            logger.debug("Reading stopped: %s", error)
+        except RuntimeError:
+            return  # the loop is closed already
+        try:
+            self._loop.call_soon_threadsafe(self._on_end, problem)
+        except RuntimeError:
+            logger.debug("The loop ended before the stream did.")
+
+
+def take_over_stdio() -> tuple[BinaryIO, BinaryIO]:
+    """Streams for the protocol, which nothing else can write to.
+
+    From now on ``print``, and C code that writes to stdout, end up on stderr.
+    """
+    reader = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
+    writer = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return reader, writer

@@ -1,0 +1,109 @@
+"""One completion, from the document to the text, on the engine's thread."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterable
+from dataclasses import dataclass
+from time import perf_counter
+
+from specls.context.document import Snapshot
+from specls.context.place import Place, place_of
+from specls.context.stop import end_of
+from specls.context.text import Position
+from specls.context.trim import trimmed_length
+from specls.core import CancelToken, FinishReason, Source
+from specls.engine.decode import Generation, Limits, Token
+from specls.metrics import GenerationStats
+from specls.service.interface import Runtime
+from specls.service.prompts import Tokenizer
+from specls.settings import Settings
+
+
+@dataclass(frozen=True)
+class Request:
+    """A wish for a completion at a place of one version of a document."""
+
+    snapshot: Snapshot
+    position: Position
+    settings: Settings
+
+
+@dataclass(frozen=True)
+class Span:
+    """A stretch of completed text from one source."""
+
+    text: str
+    source: Source
+
+
+@dataclass(frozen=True)
+class Completion:
+    r"""What may be inserted at the position, with ``\n`` as line ending; perhaps nothing.
+
+    ``seconds`` is the time on the engine's thread, waiting for it excluded.
+    """
+
+    text: str
+    spans: tuple[Span, ...]
+    stats: GenerationStats
+    seconds: float
+
+
+def complete(runtime: Runtime, request: Request, cancel: CancelToken) -> Completion:
+    """Build the prompt, generate, stop, trim.
+
+    Raises:
+        Cancelled: ``cancel`` was set. What was decoded is kept for the next request.
+        EngineError: the engine failed.
+    """
+    started = perf_counter()
+    cancel.raise_if_cancelled()
+    settings = request.settings
+    built = runtime.prompts.build(
+        request.snapshot, request.position, settings.prefix_tokens, settings.suffix_tokens
+    )
+    limits = Limits(settings.max_tokens, runtime.prompts.dialect.stop_ids)
+    generation = runtime.engine.generate(request.snapshot.uri, built.tokens, limits, cancel)
+    spans = _write(generation, runtime.tokenizer, place_of(built.window))
+    text = "".join(span.text for span in spans)
+    return Completion(text, spans, generation.stats, perf_counter() - started)
+
+
+def _write(generation: Generation, tokenizer: Tokenizer, place: Place) -> tuple[Span, ...]:
+    """Run the generation until it ends or a stop rule ends it; what may be shown of it."""
+    writer = _Writer(tokenizer)
+    end: int | None = None
+    for step in generation:
+        writer.add(step)
+        end = end_of(writer.text, place)
+        if end is not None:
+            generation.stats.finish = FinishReason.STOP_RULE
+            break
+    length = trimmed_length(writer.text[:end], place)
+    return tuple(_cut(writer.spans, length))
+
+
+class _Writer:
+    """Collects tokens as text: bytes become characters as soon as they are whole."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self.spans: list[Span] = []
+        self.text = ""
+
+    def add(self, step: Iterable[Token]) -> None:
+        for token in step:
+            text = self._decoder.decode(self._tokenizer.piece(token.id))
+            if text:
+                self.spans.append(Span(text, token.source))
+                self.text += text
+
+
+def _cut(spans: Iterable[Span], length: int) -> Iterable[Span]:
+    for span in spans:
+        if length <= 0:
+            return
+        yield Span(span.text[:length], span.source)
+        length -= len(span.text)

@@ -1,0 +1,37 @@
+"""What the service needs from whoever loads the models, as Protocols."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from specls.engine.engine import Engine
+from specls.service.prompts import PromptBuilder, Tokenizer
+from specls.settings import Settings
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """Loaded models, ready to answer. Everything but ``tokenizer`` belongs to the engine thread."""
+
+    engine: Engine
+    tokenizer: Tokenizer
+    prompts: PromptBuilder
+    models: Mapping[str, object]
+    """What was loaded and what computes, for ``specls/stats``."""
+    notices: Sequence[str]
+    """What the user should be told once: a draft that can't be used, a model without markers."""
+    close: Callable[[], None]
+    """Frees the models."""
+
+
+class Loader(Protocol):
+    """Loads what the settings ask for."""
+
+    def __call__(self, settings: Settings, progress: Callable[[float], None]) -> Runtime:
+        """Load, telling ``progress`` the loaded share from 0 to 1. Runs on the engine thread.
+
+        Raises:
+            SpeclsError: the models can't be loaded; the message says why and what to do.
+        """

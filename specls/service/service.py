@@ -1,0 +1,267 @@
+"""The service: which request runs, what happens to the others, and whether models are there."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from enum import Enum
+from time import perf_counter
+from typing import Any
+
+from specls.context.document import Snapshot
+from specls.context.text import Position
+from specls.core import CancelToken
+from specls.errors import Cancelled, SpeclsError
+from specls.metrics import GenerationStats
+from specls.service.completion import Completion, Request, complete
+from specls.service.interface import Loader, Runtime
+from specls.service.worker import Priority, Worker
+from specls.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+_LIVE = frozenset({"max_tokens", "prefix_tokens", "suffix_tokens"})
+"""Settings that the next request follows; a change of any other loads the models anew."""
+
+
+class State(Enum):
+    """Whether completions can be had."""
+
+    IDLE = "idle"
+    LOADING = "loading"
+    READY = "ready"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Status:
+    """The state, the loaded share (0 to 1) while loading, and what the user should be told."""
+
+    state: State
+    progress: float = 0.0
+    message: str = ""
+    notices: tuple[str, ...] = ()
+
+
+@dataclass
+class Counters:
+    """What became of the requests. Each request is counted once."""
+
+    received: int = 0
+    answered: int = 0
+    """With or without a suggestion."""
+    empty: int = 0
+    """Answered, and there was nothing to suggest."""
+    superseded: int = 0
+    cancelled: int = 0
+    unavailable: int = 0
+    """Came while no model was loaded."""
+    failed: int = 0
+
+
+@dataclass(frozen=True)
+class _Running:
+    """A request on its way: ``superseded`` is done as soon as nobody wants its answer."""
+
+    cancel: CancelToken
+    answer: asyncio.Future[Completion]
+    superseded: asyncio.Future[None]
+
+    def supersede(self) -> None:
+        self.cancel.cancel()
+        if not self.superseded.done():
+            self.superseded.set_result(None)
+
+
+class CompletionService:
+    """Answers requests with the newest of a document first. Used from one event loop.
+
+    The models live on a worker thread; the loop never waits for them but in coroutines.
+    """
+
+    def __init__(self, load: Loader) -> None:
+        self._load = load
+        self.on_status: Callable[[Status], None] = lambda _status: None
+        """Called on the event loop whenever the state changes."""
+        self._worker = Worker()
+        self._runtime: Runtime | None = None
+        self._running: dict[str, _Running] = {}
+        self._loads = 0
+        self.settings = Settings()
+        self.status = Status(State.IDLE)
+        self.counters = Counters()
+        self.last: GenerationStats | None = None
+        self.last_seconds = 0.0
+        self.last_wait_seconds = 0.0
+
+    # -- models ------------------------------------------------------------------------------
+
+    async def configure(self, settings: Settings) -> None:
+        """Follow new settings; load the models when none are there or others are asked for."""
+        before, self.settings = self.settings, settings
+        if self.status.state is State.IDLE or _needs_load(before, settings):
+            await self._reload()
+
+    async def _reload(self) -> None:
+        """Replace the models. A later call overtakes this one."""
+        self._loads += 1
+        number, settings = self._loads, self.settings
+        loop = asyncio.get_running_loop()
+        self._stop_all()
+        self._tell(Status(State.LOADING))
+
+        def progress(share: float) -> None:
+            loop.call_soon_threadsafe(self._progressed, number, share)
+
+        def replace() -> tuple[str, ...]:
+            self._unload()
+            self._runtime = runtime = self._load(settings, progress)
+            return tuple(runtime.notices)
+
+        try:
+            notices = await asyncio.wrap_future(self._worker.submit(Priority.LOAD, replace))
+        except SpeclsError as error:
+            self._loaded(number, Status(State.FAILED, message=str(error)))
+        except Exception:
+            logger.exception("Loading the models failed in a way that specls doesn't know")
+            message = "Loading the models failed; the log of specls says how."
+            self._loaded(number, Status(State.FAILED, message=message))
+        else:
+            self._loaded(number, Status(State.READY, 1.0, notices=notices))
+
+    def _unload(self) -> None:
+        """On the worker thread: free the models that are there."""
+        runtime, self._runtime = self._runtime, None
+        if runtime is not None:
+            runtime.close()
+
+    def _loaded(self, number: int, status: Status) -> None:
+        if number == self._loads:
+            self._tell(status)
+
+    def _progressed(self, number: int, share: float) -> None:
+        if number == self._loads and self.status.state is State.LOADING:
+            self._tell(Status(State.LOADING, share))
+
+    def _tell(self, status: Status) -> None:
+        self.status = status
+        self.on_status(status)
+
+    # -- requests ----------------------------------------------------------------------------
+
+    async def complete(self, snapshot: Snapshot, position: Position) -> Completion | None:
+        """A completion at ``position``, or None when there is none to be had now.
+
+        That is: no model is loaded, a newer request or a change of the document made this one
+        pointless, or the engine failed (the log says how). Cancelling the coroutine stops the
+        computation within one micro-batch and keeps what it had decoded.
+        """
+        self.counters.received += 1
+        if self.status.state is not State.READY:
+            self.counters.unavailable += 1
+            return None
+        self.supersede(snapshot.uri)
+        running = self._start(Request(snapshot, position, self.settings))
+        self._running[snapshot.uri] = running
+        try:
+            await asyncio.wait(
+                (running.answer, running.superseded), return_when=asyncio.FIRST_COMPLETED
+            )
+        except asyncio.CancelledError:
+            self.counters.cancelled += 1
+            raise
+        finally:
+            running.cancel.cancel()
+            if self._running.get(snapshot.uri) is running:
+                del self._running[snapshot.uri]
+        return self._outcome(running)
+
+    def _start(self, request: Request) -> _Running:
+        cancel = CancelToken()
+        queued = perf_counter()
+
+        def job() -> Completion:
+            self.last_wait_seconds = perf_counter() - queued
+            if self._runtime is None:
+                raise Cancelled("The models were unloaded.")
+            return complete(self._runtime, request, cancel)
+
+        answer = asyncio.wrap_future(self._worker.submit(Priority.REQUEST, job))
+        answer.add_done_callback(_retrieve)
+        return _Running(cancel, answer, asyncio.get_running_loop().create_future())
+
+    def _outcome(self, running: _Running) -> Completion | None:
+        if not running.answer.done() or isinstance(running.answer.exception(), Cancelled):
+            self.counters.superseded += 1
+            return None
+        try:
+            completion = running.answer.result()
+        except SpeclsError as error:
+            logger.warning("A completion failed: %s", error)
+            self.counters.failed += 1
+            return None
+        self.counters.answered += 1
+        self.counters.empty += not completion.text
+        self.last, self.last_seconds = completion.stats, completion.seconds
+        return completion
+
+    def supersede(self, uri: str) -> None:
+        """Stop the request that runs for a document: its answer isn't wanted any more."""
+        if (running := self._running.pop(uri, None)) is not None:
+            running.supersede()
+
+    def close(self, uri: str) -> None:
+        """The document was closed: stop its request and free its part of the cache."""
+        self.supersede(uri)
+
+        def forget() -> None:
+            if self._runtime is not None:
+                self._runtime.engine.close(uri)
+
+        self._worker.submit(Priority.CLOSE, forget)
+
+    def _stop_all(self) -> None:
+        for uri in list(self._running):
+            self.supersede(uri)
+
+    # -- the rest ----------------------------------------------------------------------------
+
+    def stats(self) -> dict[str, Any]:
+        """The numbers behind ``specls/stats``, ready for JSON. Times are in milliseconds."""
+        runtime = self._runtime
+        last = None
+        if self.last is not None:
+            last = {
+                **self.last.as_dict(),
+                "waitMs": round(1000 * self.last_wait_seconds, 2),
+                "totalMs": round(1000 * self.last_seconds, 2),
+            }
+        return {
+            "state": self.status.state.value,
+            "message": self.status.message,
+            "models": dict(runtime.models) if runtime else {},
+            "requests": {item.name: getattr(self.counters, item.name) for item in fields(Counters)},
+            "decodedTokens": runtime.engine.target.decoded_tokens if runtime else 0,
+            "lastCompletion": last,
+        }
+
+    def shutdown(self, timeout: float) -> bool:
+        """Stop everything and free the models; False if that takes more than ``timeout`` seconds.
+
+        Callable without a running loop.
+        """
+        self._stop_all()
+        return self._worker.stop(self._unload, timeout)
+
+
+def _needs_load(before: Settings, after: Settings) -> bool:
+    names = (item.name for item in fields(Settings) if item.name not in _LIVE)
+    return any(getattr(before, name) != getattr(after, name) for name in names)
+
+
+def _retrieve(answer: asyncio.Future[Completion]) -> None:
+    """Look at an exception that nobody waits for, or asyncio complains about it."""
+    if not answer.cancelled():
+        answer.exception()

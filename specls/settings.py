@@ -1,0 +1,157 @@
+"""What can be set, by whom, and what is allowed: each setting is defined here and only here.
+
+The fields' metadata hold the range and the text for people; the names in an editor's settings
+are the same in camelCase (``max_tokens`` is ``maxTokens``), and on the command line with hyphens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields, replace
+from typing import Any
+
+
+def _setting(
+    default: Any,
+    text: str,
+    *,
+    choices: tuple[str, ...] = (),
+    low: int | None = None,
+    high: int | None = None,
+) -> Any:
+    return field(
+        default=default,
+        metadata={"text": text, "choices": choices, "low": low, "high": high},
+    )
+
+
+@dataclass(frozen=True)
+class Settings:
+    """One consistent set of values."""
+
+    model: str = _setting(
+        "qwen2.5-coder-1.5b",
+        "The target model: an id of `specls models list` or the path of a GGUF file.",
+    )
+    draft_model: str = _setting(
+        "auto",
+        "The draft model: an id, a path, `auto` (the one the catalogue names for the target), "
+        "or `none`.",
+    )
+    speculation: str = _setting(
+        "auto",
+        "Where drafts come from: `off` (none), `lookup` (n-grams of the document), `draft` "
+        "(n-grams, then the draft model), `auto` (what pays on this machine).",
+        choices=("off", "lookup", "draft", "auto"),
+    )
+    max_tokens: int = _setting(64, "The most tokens one completion may have.", low=1, high=1024)
+    prefix_tokens: int = _setting(
+        1536, "The most tokens of text before the cursor that the model sees.", low=16, high=65536
+    )
+    suffix_tokens: int = _setting(
+        512, "The most tokens of text after the cursor that the model sees.", low=0, high=65536
+    )
+    context_tokens: int = _setting(
+        8192,
+        "How many tokens the key-value cache holds, for all open documents together.",
+        low=256,
+        high=1_048_576,
+    )
+    gpu_layers: int | str = _setting(
+        "auto",
+        "How many layers run on the GPU: a number, or `auto` (all of them where a GPU back end "
+        "is built in and they fit, else none).",
+        choices=("auto",),
+        low=0,
+        high=1000,
+    )
+    threads: int | str = _setting(
+        "auto",
+        "How many processor threads compute: a number, or `auto` (the physical cores).",
+        choices=("auto",),
+        low=1,
+        high=512,
+    )
+    flash_attention: str = _setting(
+        "auto",
+        "Whether flash attention is used: `auto` lets llama.cpp decide.",
+        choices=("auto", "on", "off"),
+    )
+    kv_type: str = _setting(
+        "f16",
+        "The type of the key-value cache: `q8_0` takes half the memory, with flash attention.",
+        choices=("f16", "q8_0"),
+    )
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One value that was refused."""
+
+    name: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.message}"
+
+
+def camel(name: str) -> str:
+    """The name of a field as editors know it: ``max_tokens`` → ``maxTokens``."""
+    head, *rest = name.split("_")
+    return head + "".join(part.capitalize() for part in rest)
+
+
+def _allowed(meta: Mapping[str, Any], types: str) -> str:
+    parts = [f'"{choice}"' for choice in meta["choices"]]
+    if meta["low"] is not None:
+        parts.append(f"a whole number from {meta['low']} to {meta['high']}")
+    elif "str" in types and not parts:
+        parts.append("a non-empty text")
+    return " or ".join(parts)
+
+
+def _accepts(meta: Mapping[str, Any], value: object) -> bool:
+    if isinstance(value, str):
+        if meta["choices"]:
+            return value in meta["choices"]
+        return meta["low"] is None and bool(value.strip())
+    if isinstance(value, int) and not isinstance(value, bool) and meta["low"] is not None:
+        return bool(meta["low"] <= value <= meta["high"])
+    return False
+
+
+def parse(raw: object, base: Settings | None = None) -> tuple[Settings, list[Problem]]:
+    """Settings from an editor's JSON object on top of ``base``.
+
+    A wrong value is reported and the old one stays; an unknown name is reported as well.
+    ``None`` (what editors send for a setting that isn't set) and a null value change nothing.
+    """
+    settings = base or Settings()
+    if raw is None:
+        return settings, []
+    if not isinstance(raw, Mapping):
+        return settings, [Problem("specls", "the settings must be an object of names and values")]
+    known = {camel(item.name): item for item in fields(Settings)}
+    problems: list[Problem] = []
+    for name, value in raw.items():
+        item = known.get(name)
+        if item is None:
+            problems.append(Problem(str(name), f"no such setting; known are {', '.join(known)}"))
+        elif value is None:
+            continue
+        elif _accepts(item.metadata, value):
+            settings = replace(settings, **{item.name: value})
+        else:
+            allowed = _allowed(item.metadata, str(item.type))
+            problems.append(Problem(name, f"{value!r} isn't allowed; it must be {allowed}"))
+    return settings, problems
+
+
+def describe() -> list[tuple[str, object, str, str]]:
+    """Name, default, what is allowed, and the text of each setting, in order (for docs)."""
+    rows = []
+    for item in fields(Settings):
+        assert item.default is not MISSING
+        allowed = _allowed(item.metadata, str(item.type))
+        rows.append((camel(item.name), item.default, allowed, item.metadata["text"]))
+    return rows

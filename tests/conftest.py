@@ -1,0 +1,50 @@
+"""What all tests share: the order (cheap ones first), and the real models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from specls.app import loader
+from specls.catalogue.store import ModelStore
+from specls.service.interface import Runtime
+from specls.settings import Settings
+
+TARGET = "qwen2.5-coder-1.5b"
+DRAFT = "qwen2.5-coder-0.5b"
+SMALLEST = "smollm2-135m"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run what needs a model after what doesn't, and what drives a process last."""
+    items.sort(key=lambda item: (_has(item, "e2e"), _has(item, "model")))
+
+
+def _has(item: pytest.Item, marker: str) -> bool:
+    return item.get_closest_marker(marker) is not None
+
+
+@pytest.fixture(scope="session")
+def store() -> ModelStore:
+    """The models on this machine; `make models` fetches those that the tests need."""
+    return ModelStore()
+
+
+@pytest.fixture(scope="session")
+def pair(store: ModelStore) -> Iterator[Runtime]:
+    """The default target with its draft, loaded once for all tests of the engine."""
+    settings = Settings(speculation="draft", context_tokens=4096)
+    runtime = loader(store)(settings, lambda _share: None)
+    assert runtime.notices == ()
+    yield runtime
+    runtime.close()
+
+
+@pytest.fixture(scope="session")
+def smallest(store: ModelStore) -> Iterator[Runtime]:
+    """A model without fill-in-the-middle markers."""
+    settings = Settings(model=SMALLEST, context_tokens=2048)
+    runtime = loader(store)(settings, lambda _share: None)
+    yield runtime
+    runtime.close()

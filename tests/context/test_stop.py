@@ -1,0 +1,116 @@
+"""Where a completion ends, and what is taken off it."""
+
+from __future__ import annotations
+
+import pytest
+
+from specls.context.place import Place, Shape, open_brackets, place_of
+from specls.context.stop import end_of
+from specls.context.trim import trimmed_length
+from specls.context.window import Window
+
+
+def place(marked: str) -> Place:
+    """The place at the ``|`` of a text."""
+    before, after = marked.split("|")
+    return place_of(Window(before, after))
+
+
+def finished(marked: str, written: str) -> str:
+    """What is left of what a model wrote at the ``|``, as if it came character by character."""
+    where = place(marked)
+    text = ""
+    for char in written:
+        text += char
+        if (end := end_of(text, where)) is not None:
+            text = text[:end]
+            break
+    return text[: trimmed_length(text, where)]
+
+
+@pytest.mark.parametrize(
+    ("marked", "shape"),
+    [
+        ("x = 1|", Shape.STATEMENT),
+        ("x = |1", Shape.LINE),
+        ("f(|)", Shape.LINE),
+        ("    |", Shape.BLOCK),
+        ("|\n", Shape.BLOCK),
+        ("    |   \n", Shape.BLOCK),
+    ],
+)
+def test_the_shape_follows_the_line(marked: str, shape: Shape) -> None:
+    """A line, a statement or a block is completed, as the text around the cursor says."""
+    assert place(marked).shape is shape
+
+
+def test_the_next_line_skips_blank_ones() -> None:
+    """The next line is the first below the cursor's that isn't blank."""
+    assert place("a\n  b|c\n\n  \n   d\ne").next_line == "   d"
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [("f(a[1], {", ["(", "{"]), ("a)", [")"]), ("(])", ["(", "]", ")"]), ("([{}])", [])],
+)
+def test_open_brackets(text: str, rest: list[str]) -> None:
+    """Brackets that find no partner are told in order."""
+    assert open_brackets(text) == rest
+
+
+@pytest.mark.parametrize(
+    ("marked", "written", "shown"),
+    [
+        # In the middle of a line, one line.
+        ("x = |  # why\n", "compute()\ny = 2\n", "compute()"),
+        # Behind a finished beginning, the line; and the block it opens.
+        ("x = |\ny = 2\n", "1\nz = 3\n", "1"),
+        ("def f(n):|\n", "\n    return n\n\ndef g():\n", "\n    return n"),
+        ("if (a) {|\n", "\n  b();\n}\nc();\n", "\n  b();\n}"),
+        ("x = [|\n", "\n    1,\n    2,\n]\ny = 1\n", "\n    1,\n    2,\n]"),
+        # In a block, until the indentation is left or a blank line comes.
+        ("def f():\n    |\n", "a = 1\n    b = 2\nc = 3\n", "a = 1\n    b = 2"),
+        ("def f():\n    |\n", "a = 1\n\n    b = 2\n", "a = 1"),
+        ("def f():\n    |\n", "if a:\n        b()\n    c()\nd()\n", "if a:\n        b()\n    c()"),
+        ("fn f() {\n\t|\n}\n", "let a = 1;\n\ta\n}\n", "let a = 1;\n\ta"),
+        # A dictionary may have a blank line inside.
+        ("x = {\n    |\n}\n", "'a': [\n\n    1],\n}\n", "'a': [\n\n    1],"),
+        # The next line of the document isn't written again.
+        ("def f():\n    |\n    return total\n", "total = 1\n    return total\n", "total = 1"),
+        ("    |\n    return total\n", "return total\n", ""),
+        # Nothing, or nothing visible.
+        ("x|", "", ""),
+        ("x|", "  \n  \n", ""),
+        ("a\n|\nb", "\n\n", ""),
+    ],
+)
+def test_a_completion_ends_where_it_should(marked: str, written: str, shown: str) -> None:
+    """What a person sees of what a model wrote."""
+    assert finished(marked, written) == shown
+
+
+@pytest.mark.parametrize(
+    ("marked", "written", "shown"),
+    [
+        # ggml-org/llama.vscode#13: the rest of the line came twice.
+        ("if Not |qual and x:\n", "found and qual and x:", "found and "),
+        ("print(|)\n", "a, b)", "a, b"),
+        ("print(|)\n", "max(a, b)", "max(a, b)"),
+        ("print(|)\n", "max(a, b))", "max(a, b)"),
+        ("x = [f(|)]\n", "1)]", "1"),
+        ('name = "|"\n', 'Anna"', "Anna"),
+        ("f(|);\n", "x);", "x"),
+        ("a = b|\n", " + c  ", " + c"),
+    ],
+)
+def test_what_stands_behind_the_cursor_isn_t_repeated(
+    marked: str, written: str, shown: str
+) -> None:
+    """The end of a completion that repeats the text behind the cursor is taken off."""
+    assert finished(marked, written) == shown
+
+
+@pytest.mark.parametrize("written", ["a = 1\n  ", "a = 1\n", "a = 1"])
+def test_a_line_that_isn_t_known_yet_decides_nothing(written: str) -> None:
+    """While only white space of a line came, the completion may go on."""
+    assert end_of(written, place("def f():\n    |\n")) is None

@@ -1,0 +1,209 @@
+"""The loop: what comes out is the target's own text, however it was drafted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specls.core import CancelToken, FinishReason, Source
+from specls.engine.controllers import FixedController
+from specls.engine.decode import Generation, Limits, Token
+from specls.engine.drafters import ModelDrafter
+from specls.engine.engine import Engine
+from specls.engine.interface import Controller, Drafter, Outcome, Plan
+from specls.engine.verify import accepted_greedily
+from specls.errors import Cancelled
+from tests.fakes import END, ListDrafter, ScriptedModel, writes
+
+PROMPT = [1, 2, 3]
+STOPS = frozenset({END})
+
+
+def run(
+    model: ScriptedModel,
+    drafter: Drafter | None = None,
+    max_tokens: int = 50,
+    controller: Controller | None = None,
+) -> tuple[list[Token], Generation]:
+    drafters = {drafter.source: drafter} if drafter else {}
+    plans = [Plan(drafter.source, 4)] if drafter else []
+    engine = Engine(model, drafters, controller or FixedController(*plans))
+    generation = engine.generate("a", PROMPT, Limits(max_tokens, STOPS), CancelToken())
+    return [token for step in generation for token in step], generation
+
+
+def text(tokens: Sequence[Token]) -> str:
+    return bytes(token.id for token in tokens).decode()
+
+
+def sources(tokens: Sequence[Token]) -> str:
+    return "".join(token.source.value[0] for token in tokens)
+
+
+@pytest.mark.parametrize(
+    ("draft", "choices", "accepted"),
+    [([], [7], 0), ([7], [7, 8], 1), ([7, 8, 9], [7, 8, 1, 2], 2), ([1], [2, 3], 0)],
+)
+def test_drafts_are_accepted_up_to_the_first_difference(
+    draft: list[int], choices: list[int], accepted: int
+) -> None:
+    """A drafted token counts while it and all before it are the target's first choice."""
+    assert accepted_greedily(draft, choices) == accepted
+
+
+def test_plain_decoding_writes_what_the_model_says() -> None:
+    """Without drafts there's one token per pass, and the end token isn't part of the text."""
+    tokens, generation = run(ScriptedModel(writes("hello", 3)))
+    assert text(tokens) == "hello"
+    assert sources(tokens) == "ttttt"
+    assert generation.stats.finish is FinishReason.END_OF_TEXT
+    assert generation.stats.generated_tokens == 5
+    assert generation.stats.target_passes == 5
+    assert generation.stats.accepted_length == 1.0
+
+
+def test_a_right_draft_saves_passes() -> None:
+    """Four right tokens and the target's own come out of one pass."""
+    model = ScriptedModel(writes("hello world", 3))
+    tokens, generation = run(model, ListDrafter(Source.LOOKUP, b"ello", b"worl"))
+    assert text(tokens) == "hello world"
+    assert sources(tokens) == "tlllltllllt"
+    assert generation.stats.drafted == {Source.LOOKUP: 8}
+    assert generation.stats.accepted == {Source.LOOKUP: 8}
+    assert generation.stats.target_passes == 3
+    assert generation.stats.accepted_length == pytest.approx(1 + 8 / 3)
+
+
+def test_a_wrong_draft_costs_no_correctness() -> None:
+    """What the target disagrees with is replaced by its own token and forgotten in the cache."""
+    model = ScriptedModel(writes("hello", 3))
+    tokens, generation = run(model, ListDrafter(Source.DRAFT, b"elXY", b"ZZ"))
+    assert text(tokens) == "hello"
+    assert sources(tokens) == "tddtt"
+    assert generation.stats.acceptance(Source.DRAFT) == pytest.approx(2 / 6)
+    assert bytes(model.held[0][3:]) == b"hello"
+
+
+@given(st.lists(st.binary(max_size=6), max_size=12), st.integers(1, 30))
+def test_any_drafts_give_the_plain_text(drafts: list[bytes], max_tokens: int) -> None:
+    """Whatever is drafted, the text is that of plain decoding, and the cache holds its prefix."""
+    wanted = "the quick brown fox"
+    plain, _ = run(ScriptedModel(writes(wanted, 3)), max_tokens=max_tokens)
+    model = ScriptedModel(writes(wanted, 3))
+    tokens, generation = run(model, ListDrafter(Source.DRAFT, *drafts), max_tokens)
+    assert text(tokens) == text(plain) == wanted[:max_tokens]
+    held = model.held[0]
+    assert held == [*PROMPT, *wanted.encode()][: len(held)]
+    assert generation.stats.generated_tokens == len(tokens) <= max_tokens
+
+
+def test_the_token_limit_holds_within_a_draft() -> None:
+    """A draft is never longer than what may still come."""
+    drafter = ListDrafter(Source.LOOKUP, b"ello world")
+    tokens, generation = run(ScriptedModel(writes("hello world", 3)), drafter, max_tokens=4)
+    assert text(tokens) == "hell"
+    assert drafter.limits == [2]
+    assert generation.stats.finish is FinishReason.MAX_TOKENS
+
+
+def test_one_token_needs_no_pass_after_the_prefill() -> None:
+    """With a limit of one token, the prefill's scores are all that is needed."""
+    model = ScriptedModel(writes("hello", 3))
+    tokens, generation = run(model, max_tokens=1)
+    assert text(tokens) == "h"
+    assert generation.stats.target_passes == 0
+    assert model.decoded_tokens == 3
+
+
+def test_an_end_token_inside_an_accepted_draft_ends_the_text() -> None:
+    """What the draft says behind an accepted end token isn't shown."""
+    drafter = ListDrafter(Source.DRAFT, [*b"i", END, *b"xx"])
+    tokens, generation = run(ScriptedModel(writes("hi", 3)), drafter)
+    assert text(tokens) == "hi"
+    assert generation.stats.finish is FinishReason.END_OF_TEXT
+
+
+def test_the_consumer_may_stop_at_any_step() -> None:
+    """A generation that is dropped midway leaves a session that the next prompt can use."""
+    model = ScriptedModel(writes("hello", 3))
+    engine = Engine(model, {}, FixedController())
+    limits = Limits(50, STOPS)
+    next(iter(engine.generate("a", PROMPT, limits, CancelToken())))
+    again = engine.generate("a", [*PROMPT, *b"he"], limits, CancelToken())
+    assert text([token for step in again for token in step]) == "llo"
+    assert again.stats.reused_tokens == 3
+
+
+def test_a_cancellation_stops_within_one_pass() -> None:
+    """After a cancellation no further token is decoded, and the cache stays a valid prefix."""
+    model = ScriptedModel(writes("hello world", 3))
+    cancel = CancelToken()
+    generation = Engine(model, {}, FixedController()).generate(
+        "a", PROMPT, Limits(50, STOPS), cancel
+    )
+    steps = iter(generation)
+    assert text([token for _ in range(4) for token in next(steps)]) == "hell"
+    cancel.cancel()
+    with pytest.raises(Cancelled):
+        next(steps)
+    assert bytes(model.held[0][3:]) == b"hel"
+
+
+class Recorder(FixedController):
+    """Keeps what it's told."""
+
+    def __init__(self, *plans: Plan) -> None:
+        super().__init__(*plans)
+        self.outcomes: list[Outcome] = []
+
+    def observe(self, outcome: Outcome) -> None:
+        self.outcomes.append(outcome)
+
+
+def test_the_controller_learns_what_became_of_each_pass() -> None:
+    """Source, drafted and accepted tokens of each pass are told, also where nothing was drafted."""
+    recorder = Recorder(Plan(Source.LOOKUP, 3))
+    drafter = ListDrafter(Source.LOOKUP, b"elX", b"")
+    run(ScriptedModel(writes("hello", 3)), drafter, controller=recorder)
+    told = [(each.source, each.drafted, each.accepted) for each in recorder.outcomes]
+    assert told == [(Source.LOOKUP, 3, 2), (None, 0, 0), (None, 0, 0)]
+
+
+def test_the_first_drafter_with_an_idea_is_taken() -> None:
+    """Plans are asked in order until one gives a draft."""
+    model = ScriptedModel(writes("hello", 3))
+    lookup, draft = ListDrafter(Source.LOOKUP, b""), ListDrafter(Source.DRAFT, b"ello")
+    controller = FixedController(Plan(Source.LOOKUP, 4), Plan(Source.DRAFT, 4))
+    engine = Engine(model, {Source.LOOKUP: lookup, Source.DRAFT: draft}, controller)
+    generation = engine.generate("a", PROMPT, Limits(50, STOPS), CancelToken())
+    assert sources([token for step in generation for token in step]) == "tdddd"
+
+
+def test_the_draft_model_writes_ahead() -> None:
+    """A draft model that agrees with the target is accepted whole, and decodes each token once."""
+    target, small = ScriptedModel(writes("hello world", 3)), ScriptedModel(writes("hello world", 3))
+    tokens, generation = run(target, ModelDrafter(small, STOPS))
+    assert text(tokens) == "hello world"
+    assert generation.stats.acceptance(Source.DRAFT) == 1.0
+    assert small.decoded_tokens <= 3 + 11 + generation.stats.target_passes
+
+
+def test_the_draft_model_is_corrected() -> None:
+    """Where the draft model goes wrong it's brought back to what the target wrote."""
+    target, small = ScriptedModel(writes("hello world", 3)), ScriptedModel(writes("helXo worXd", 3))
+    tokens, _ = run(target, ModelDrafter(small, STOPS))
+    assert text(tokens) == "hello world"
+    assert bytes(small.held[0][3:]).startswith(b"hello wor")
+
+
+def test_closing_a_document_reaches_every_drafter() -> None:
+    """A closed document is forgotten by the target and by the drafters."""
+    model, drafter = ScriptedModel(writes("hi", 3)), ListDrafter(Source.DRAFT)
+    engine = Engine(model, {Source.DRAFT: drafter}, FixedController(Plan(Source.DRAFT, 2)))
+    list(engine.generate("a", PROMPT, Limits(5, STOPS), CancelToken()))
+    engine.close("a")
+    assert model.held[0] == []
+    assert drafter.forgotten == ["a"]

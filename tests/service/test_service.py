@@ -1,0 +1,263 @@
+"""Which request is answered, with what, and what happens to the others."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
+
+import pytest
+
+from specls.context.document import Snapshot
+from specls.context.text import Position, Text
+from specls.engine.controllers import FixedController
+from specls.engine.engine import Engine
+from specls.errors import DecodeFailed, LoadFailed
+from specls.service.interface import Runtime
+from specls.service.prompts import PromptBuilder, dialect_of
+from specls.service.service import CompletionService, State
+from specls.settings import Settings
+from tests.fakes import END, MIDDLE, ByteTokenizer, ScriptedModel
+
+DEADLINE = 30.0
+
+
+def says(text: str) -> Callable[[Sequence[int]], int]:
+    """A script that writes ``text`` behind the middle marker."""
+    wanted: list[int] = [*text.encode(), END]
+
+    def script(held: Sequence[int]) -> int:
+        at = len(held) - 1 - held.index(MIDDLE) if MIDDLE in held else 0
+        return wanted[min(at, len(text))]
+
+    return script
+
+
+class Bench:
+    """A service over a scripted model, whose passes can be held."""
+
+    def __init__(self) -> None:
+        self.model = ScriptedModel(says("hello"), micro_batch=64)
+        self.loaded: list[Settings] = []
+        self.closed = 0
+        self.failure: Exception | None = None
+        self.go = threading.Event()
+        self.go.set()
+        self.busy = threading.Event()
+        self.model.on_decode = self._hold
+        self.service = CompletionService(self._load)
+        self.states: list[State] = []
+        self.service.on_status = lambda status: self.states.append(status.state)
+
+    def _hold(self) -> None:
+        self.busy.set()
+        assert self.go.wait(DEADLINE)
+
+    def _load(self, settings: Settings, progress: Callable[[float], None]) -> Runtime:
+        assert self.go.wait(DEADLINE)
+        self.loaded.append(settings)
+        progress(0.5)
+        if self.failure:
+            raise self.failure
+        tokenizer = ByteTokenizer()
+        return Runtime(
+            engine=Engine(self.model, {}, FixedController()),
+            tokenizer=tokenizer,
+            prompts=PromptBuilder(tokenizer, dialect_of(tokenizer, None)),
+            models={"target": settings.model},
+            notices=("mind the gap",),
+            close=self._close,
+        )
+
+    def _close(self) -> None:
+        self.closed += 1
+
+    async def complete(self, text: str = "x = |", uri: str = "file:///a") -> str | None:
+        before, after = text.split("|")
+        snapshot = Snapshot(uri, 1, "python", Text(before + after))
+        completion = await self.service.complete(snapshot, Position(0, len(before)))
+        return None if completion is None else completion.text
+
+
+@pytest.fixture
+async def bench() -> AsyncIterator[Bench]:
+    bench = Bench()
+    yield bench
+    bench.go.set()
+    assert bench.service.shutdown(DEADLINE)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async def poll() -> None:
+        while not condition():  # noqa: ASYNC110 - what's waited for happens on another thread
+            await asyncio.sleep(0)
+
+    await asyncio.wait_for(poll(), DEADLINE)
+
+
+async def test_a_request_is_answered(bench: Bench) -> None:
+    """With a model loaded, a completion comes, and the counters tell."""
+    await bench.service.configure(Settings())
+    assert await bench.complete() == "hello"
+    assert bench.states == [State.LOADING, State.LOADING, State.READY]
+    assert bench.service.status.notices == ("mind the gap",)
+    stats = bench.service.stats()
+    assert stats["requests"]["answered"] == 1
+    assert stats["models"] == {"target": "qwen2.5-coder-1.5b"}
+    assert stats["lastCompletion"]["generatedTokens"] == 5
+
+
+async def test_nothing_is_queued_while_loading(bench: Bench) -> None:
+    """A request before the models are there is answered at once, with nothing."""
+    bench.go.clear()
+    loading = asyncio.create_task(bench.service.configure(Settings()))
+    await until(lambda: bench.service.status.state is State.LOADING)
+    assert await bench.complete() is None
+    bench.go.set()
+    await loading
+    assert bench.service.counters.unavailable == 1
+    assert await bench.complete() == "hello"
+
+
+async def test_a_failed_load_is_told_and_answers_nothing(bench: Bench) -> None:
+    """The reason is in the status, requests get nothing, and other settings may help."""
+    bench.failure = LoadFailed("no such file")
+    await bench.service.configure(Settings())
+    assert bench.service.status.state is State.FAILED
+    assert bench.service.status.message == "no such file"
+    assert await bench.complete() is None
+    bench.failure = None
+    await bench.service.configure(Settings(model="other"))
+    assert await bench.complete() == "hello"
+
+
+async def test_an_unknown_load_error_is_no_traceback(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An error that nobody foresaw is logged, and the user reads a sentence."""
+    bench.failure = ZeroDivisionError("x")
+    await bench.service.configure(Settings())
+    assert bench.service.status.message == "Loading the models failed; the log of specls says how."
+    assert "ZeroDivisionError" in caplog.text
+
+
+async def test_the_newest_request_of_a_document_wins(bench: Bench) -> None:
+    """Older requests are answered at once with nothing, and the newest with a completion."""
+    await bench.service.configure(Settings())
+    bench.go.clear()
+    bench.busy.clear()
+    older = [asyncio.create_task(bench.complete()) for _ in range(3)]
+    await until(bench.busy.is_set)
+    newest = asyncio.create_task(bench.complete())
+    assert await asyncio.gather(*older) == [None, None, None]
+    assert not newest.done()
+    bench.go.set()
+    assert await newest == "hello"
+    assert bench.service.counters.superseded == 3
+
+
+async def test_documents_don_t_supersede_each_other(bench: Bench) -> None:
+    """Requests of two documents are both answered."""
+    await bench.service.configure(Settings())
+    both = (bench.complete(uri="file:///a"), bench.complete(uri="file:///b"))
+    assert list(await asyncio.gather(*both)) == ["hello", "hello"]
+
+
+async def test_a_change_of_the_document_ends_its_request(bench: Bench) -> None:
+    """What was asked for an older version is answered with nothing, and computed no further."""
+    await bench.service.configure(Settings())
+    bench.go.clear()
+    bench.busy.clear()
+    request = asyncio.create_task(bench.complete())
+    await until(bench.busy.is_set)
+    bench.service.supersede("file:///a")
+    assert await request is None
+    decoded = bench.model.decoded_tokens
+    bench.go.set()
+    assert await bench.complete(uri="file:///b") == "hello"
+    assert bench.model.held[0] == []
+    assert bench.model.decoded_tokens - decoded == len(bench.model.held[1])
+
+
+async def test_cancelling_stops_the_computation(bench: Bench) -> None:
+    """A cancelled request's coroutine ends with CancelledError, and its pass is the last."""
+    await bench.service.configure(Settings())
+    bench.go.clear()
+    bench.busy.clear()
+    request = asyncio.create_task(bench.complete())
+    await until(bench.busy.is_set)
+    request.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await request
+    bench.go.set()
+    assert await bench.complete("y = |") == "hello"
+    assert bench.service.counters.cancelled == 1
+
+
+async def test_a_failing_engine_answers_nothing(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An engine error is logged, the request gets nothing, and the next one may work."""
+    await bench.service.configure(Settings())
+
+    def fail() -> None:
+        raise DecodeFailed("code -3")
+
+    bench.model.on_decode = fail
+    assert await bench.complete() is None
+    assert "code -3" in caplog.text
+    bench.model.on_decode = lambda: None
+    assert await bench.complete() == "hello"
+    assert bench.service.counters.failed == 1
+
+
+async def test_settings_that_need_no_load_apply_at_once(bench: Bench) -> None:
+    """A new token limit is followed by the next request, with the same models."""
+    await bench.service.configure(Settings())
+    await bench.service.configure(Settings(max_tokens=3))
+    assert await bench.complete() == "hel"
+    assert len(bench.loaded) == 1
+
+
+async def test_another_model_replaces_the_first(bench: Bench) -> None:
+    """A change of the model frees the old one and loads the new one."""
+    await bench.service.configure(Settings())
+    await bench.service.configure(Settings(model="other"))
+    assert [each.model for each in bench.loaded] == ["qwen2.5-coder-1.5b", "other"]
+    assert bench.closed == 1
+    assert await bench.complete() == "hello"
+
+
+async def test_quick_changes_end_with_the_last(bench: Bench) -> None:
+    """Settings that change while models load end up as the last ones said, and nothing leaks."""
+    bench.go.clear()
+    changes = [
+        asyncio.create_task(bench.service.configure(replace(Settings(), model=name)))
+        for name in ("a", "b", "c")
+    ]
+    await until(lambda: bench.service.settings.model == "c")
+    bench.go.set()
+    await asyncio.gather(*changes)
+    assert bench.service.status.state is State.READY
+    assert bench.service.stats()["models"] == {"target": "c"}
+    assert bench.closed == len(bench.loaded) - 1
+
+
+async def test_closing_a_document_frees_its_tokens(bench: Bench) -> None:
+    """A closed document holds no tokens in the cache."""
+    await bench.service.configure(Settings())
+    await bench.complete()
+    assert bench.model.held[0] != []
+    bench.service.close("file:///a")
+    await bench.complete(uri="file:///b")
+    assert bench.model.held[0] != []
+    assert len(bench.model.held) == 1
+
+
+async def test_shutdown_frees_the_models() -> None:
+    """After the shutdown the models are closed."""
+    bench = Bench()
+    await bench.service.configure(Settings())
+    assert bench.service.shutdown(DEADLINE)
+    assert bench.closed == 1
