@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import signal
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -19,6 +20,7 @@ from specls.engine.interface import Controller, Drafter, Plan
 from specls.engine.llama.loader import LoadOptions, describe_backend, load_model
 from specls.engine.llama.model import LlamaModel
 from specls.errors import EngineError, ModelError
+from specls.service.completion import budget_of
 from specls.service.interface import Loader, Runtime
 from specls.service.prompts import PromptBuilder, dialect_of
 from specls.settings import Settings
@@ -115,6 +117,11 @@ class _Assembly:
             notices.append(
                 f"{resolved.name} knows no fill-in-the-middle markers: it continues the text "
                 "before the cursor and can't see what follows."
+            )
+        if budget_of(self.settings, target.capacity) != budget_of(self.settings, sys.maxsize):
+            notices.append(
+                f"prefixTokens, suffixTokens and maxTokens together don't fit into contextTokens "
+                f"({target.capacity}): the windows were made smaller."
             )
         drafters = _drafters(draft, dialect.stop_ids)
         controller = _controller(self.settings, with_model=draft is not None)

@@ -155,3 +155,21 @@ def describe() -> list[tuple[str, object, str, str]]:
         allowed = _allowed(item.metadata, str(item.type))
         rows.append((camel(item.name), item.default, allowed, item.metadata["text"]))
     return rows
+
+
+def settings_page() -> str:
+    """The text of docs/settings.md."""
+    lines = [
+        "# Settings",
+        "",
+        "In the editor's settings under `specls`, or as options of `specls complete`",
+        "(`maxTokens` is `--max-tokens`). Made by `python -m specls.settings`: don't edit it.",
+    ]
+    for name, default, allowed, text in describe():
+        value = f"`{default}`"
+        lines += ["", f"## `{name}`", "", text, "", f"Allowed: {allowed}. Default: {value}."]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    print(settings_page(), end="")

@@ -22,6 +22,7 @@ from pygls.exceptions import (
     JsonRpcException,
     JsonRpcInternalError,
     JsonRpcInvalidRequest,
+    JsonRpcMethodNotFound,
     JsonRpcParseError,
     JsonRpcServerNotInitialized,
 )
@@ -74,7 +75,7 @@ class Protocol(LanguageServerProtocol):
             self._refuse(None, JsonRpcParseError(f"The message isn't JSON: {_short(error)}"))
             return
         if not isinstance(data, dict) or data.get("jsonrpc") != "2.0":
-            self._refuse(None, JsonRpcInvalidRequest("A message is an object of JSON-RPC 2.0."))
+            self._refuse(_id_of(data), JsonRpcInvalidRequest("A message is one of JSON-RPC 2.0."))
         elif "method" not in data:
             self._take_response(data)
         elif "id" in data:
@@ -85,15 +86,17 @@ class Protocol(LanguageServerProtocol):
     def _take_request(self, data: dict[str, Any]) -> None:
         identifier, method = data["id"], data["method"]
         if not _is_id(identifier) or not isinstance(method, str):
-            valid = identifier if _is_id(identifier) else None
-            self._refuse(valid, JsonRpcInvalidRequest("A request has an id and a method's name."))
+            error = JsonRpcInvalidRequest("A request has an id and a method's name.")
+            self._refuse(_id_of(data), error)
             return
         try:
             self._check_order(method)
+            self._check_method(method)
             message = self._structured(data, JsonRPCRequestMessage)
         except JsonRpcException as error:
             self._refuse(identifier, error)
             return
+        self._initialized = True  # before, only initialize comes this far
         self.handle_message(message)
 
     def _check_order(self, method: str) -> None:
@@ -102,12 +105,21 @@ class Protocol(LanguageServerProtocol):
         if method == types.INITIALIZE:
             if self._initialized:
                 raise JsonRpcInvalidRequest("The server is initialized already.")
-            self._initialized = True
         elif not self._initialized:
             raise JsonRpcServerNotInitialized("The first request must be initialize.")
 
+    def _check_method(self, method: str) -> None:
+        """Refuse what can't be asked for, whatever its parameters; notifications among it."""
+        handled = method in self.fm.builtin_features or method in self.fm.features
+        answered = self.get_message_type(method) is None or self.get_result_type(method)
+        if not (handled and answered):
+            raise JsonRpcMethodNotFound.of(method)
+
     def _take_notification(self, data: dict[str, Any]) -> None:
         method = data["method"]
+        if not isinstance(method, str):
+            logger.debug("A notification without a method's name was ignored.")
+            return
         if method != types.EXIT and (self._shutdown or not self._initialized):
             logger.debug("A notification at the wrong time was ignored.")
             return
@@ -119,19 +131,27 @@ class Protocol(LanguageServerProtocol):
         self.handle_message(message)
 
     def _take_response(self, data: dict[str, Any]) -> None:
-        if data.get("id") not in self._request_futures:
-            logger.debug("A response came that nobody waits for.")
+        identifier = data.get("id")
+        if not _is_id(identifier) or identifier not in self._result_types:
+            logger.debug("A response came to a request that was never made.")
             return
-        data.setdefault("result", None)
-        if "error" in data:
-            del data["result"]
+        waiting = self._request_futures.get(identifier)
+        if waiting is None or waiting.done():
+            logger.debug("A response came that nobody waits for any more.")
+        else:
+            self._settle(waiting, data)
+        self._request_futures.pop(identifier, None)
+        self._result_types.pop(identifier, None)
+
+    def _settle(self, waiting: Future[Any], response: dict[str, Any]) -> None:
+        """Give a request of ours its response, or what is wrong with that."""
+        response.setdefault("result", None)
+        if "error" in response:
+            del response["result"]
         try:
-            self.handle_message(self.structure_message(data))
+            self.handle_message(self.structure_message(response))
         except JsonRpcException as error:
-            self._result_types.pop(data["id"], None)
-            future = self._request_futures.pop(data["id"])
-            if not future.done():
-                future.set_exception(error)
+            waiting.set_exception(error)
 
     def _structured(self, data: dict[str, Any], generic: type[Any]) -> Any:
         """The typed message; for methods that LSP doesn't know, one with plain parameters.
@@ -139,10 +159,11 @@ class Protocol(LanguageServerProtocol):
         Raises:
             JsonRpcException: the parameters aren't what the method takes.
         """
+        names = ("jsonrpc", "id", "method", "params")
+        fields = {name: data[name] for name in names if name in data}
         if self.get_message_type(data["method"]) is not None:
-            return self.structure_message(data)
-        fields = {"method": data["method"], "jsonrpc": "2.0", "params": data.get("params")}
-        return generic(**({"id": data["id"]} if "id" in data else {}), **fields)
+            return self.structure_message(fields)
+        return generic(**{"params": None, **fields})
 
     def _refuse(self, identifier: int | str | None, error: JsonRpcException) -> None:
         response = {"code": error.code, "message": error.message}
@@ -201,6 +222,12 @@ class Protocol(LanguageServerProtocol):
         """Forget the document."""
         self.documents.closed(params)
         self.on_close(params.text_document.uri)
+
+
+def _id_of(data: object) -> int | str | None:
+    """The id under which a wrong message can be answered."""
+    identifier = data.get("id") if isinstance(data, dict) and "method" in data else None
+    return identifier if _is_id(identifier) else None
 
 
 def _is_id(value: object) -> bool:

@@ -9,7 +9,6 @@ from typing import Any, BinaryIO
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
-from pygls.io_ import StdoutWriter
 from pygls.lsp.server import LanguageServer
 
 import specls
@@ -18,7 +17,7 @@ from specls.lsp.convert import inline_item, spot_of
 from specls.lsp.loading import LoadReport
 from specls.lsp.process import watch_process
 from specls.lsp.protocol import Protocol, make_converter
-from specls.lsp.transport import FrameReader, FramingError
+from specls.lsp.transport import FrameReader, FrameWriter, FramingError
 from specls.service.service import CompletionService, Status
 from specls.settings import Problem, Settings, parse
 
@@ -28,6 +27,7 @@ STATS = "specls/stats"
 _SECTION = "specls"
 _CONFIGURATION_SECONDS = 5.0
 _SHUTDOWN_SECONDS = 10.0
+_FLUSH_SECONDS = 2.0
 
 
 class Server(LanguageServer):
@@ -61,13 +61,15 @@ class Server(LanguageServer):
         The models are freed on return, or not at all if that takes longer than ten seconds.
         """
         self._stopped = asyncio.get_running_loop().create_future()
-        self.protocol.set_writer(StdoutWriter(writer))
-        FrameReader(reader, self._receive, self._ended)
+        output = FrameWriter(writer, self._broken)
+        self.protocol.set_writer(output)
+        FrameReader(reader, self.protocol.receive, self._ended)
         code = await self._stopped
         for task in self._tasks:
             task.cancel()
         if not self.service.shutdown(_SHUTDOWN_SECONDS):
             logger.warning("The engine didn't stop in time.")
+        output.close(_FLUSH_SECONDS)
         return code
 
     def stop(self, code: int) -> None:
@@ -75,12 +77,9 @@ class Server(LanguageServer):
         if self._stopped is not None and not self._stopped.done():
             self._stopped.set_result(code)
 
-    def _receive(self, body: bytes) -> None:
-        try:
-            self.protocol.receive(body)
-        except BrokenPipeError:
-            logger.warning("The client doesn't read any more.")
-            self.stop(1)
+    def _broken(self) -> None:
+        logger.warning("The client doesn't read any more.")
+        self.stop(1)
 
     def _ended(self, problem: FramingError | None) -> None:
         if problem is not None:

@@ -1,14 +1,16 @@
 """Frames on stdin and stdout: a header with the length, and a JSON text.
 
-Reading blocks a thread of its own, so that it works with pipes, sockets and files on every
-platform and costs the event loop one callback per message.
+Reading and writing block threads of their own, so that they work with pipes, sockets and files on
+every platform, and a client that doesn't read stops nothing but what is written to it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
+import queue
 import re
 import sys
 import threading
@@ -90,6 +92,38 @@ class FrameReader:
             self._loop.call_soon_threadsafe(self._on_end, problem)
         except RuntimeError:
             logger.debug("The loop ended before the stream did.")
+
+
+class FrameWriter:
+    """A thread that writes what it's given, in order."""
+
+    def __init__(self, stream: BinaryIO, on_broken: Callable[[], None]) -> None:
+        """``on_broken`` runs on the loop when the stream takes nothing any more."""
+        self._stream = stream
+        self._on_broken = on_broken
+        self._loop = asyncio.get_running_loop()
+        self._waiting: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="specls-writer", daemon=True)
+        self._thread.start()
+
+    def write(self, data: bytes) -> None:
+        """Queue a frame. Never blocks."""
+        self._waiting.put(data)
+
+    def close(self, timeout: float = 0.0) -> None:
+        """Write no more than what waits already, for ``timeout`` seconds at the most."""
+        self._waiting.put(None)
+        self._thread.join(timeout)
+
+    def _run(self) -> None:
+        try:
+            while (data := self._waiting.get()) is not None:
+                self._stream.write(data)
+                self._stream.flush()
+        except (OSError, ValueError) as error:
+            logger.debug("Writing stopped: %s", error)
+            with contextlib.suppress(RuntimeError):  # the loop may be closed already
+                self._loop.call_soon_threadsafe(self._on_broken)
 
 
 def take_over_stdio() -> tuple[BinaryIO, BinaryIO]:

@@ -19,6 +19,10 @@ from specls.service.interface import Runtime
 from specls.service.prompts import Tokenizer
 from specls.settings import Settings
 
+_OVERHEAD = 16
+"""Tokens of a prompt that are no text: markers, and what two tokenised parts may have more than
+the whole."""
+
 
 @dataclass(frozen=True)
 class Request:
@@ -50,6 +54,26 @@ class Completion:
     seconds: float
 
 
+@dataclass(frozen=True)
+class Budget:
+    """How many tokens a request may have before the cursor, behind it, and new."""
+
+    prefix_tokens: int
+    suffix_tokens: int
+    max_tokens: int
+
+
+def budget_of(settings: Settings, capacity: int) -> Budget:
+    """What the settings ask for, in proportion made to fit into a cache of ``capacity`` tokens."""
+    new = min(settings.max_tokens, capacity // 2)
+    wanted = settings.prefix_tokens + settings.suffix_tokens
+    room = capacity - new - _OVERHEAD
+    if wanted <= room:
+        return Budget(settings.prefix_tokens, settings.suffix_tokens, new)
+    prefix = settings.prefix_tokens * room // wanted
+    return Budget(prefix, room - prefix, new)
+
+
 def complete(runtime: Runtime, request: Request, cancel: CancelToken) -> Completion:
     """Build the prompt, generate, stop, trim.
 
@@ -59,11 +83,11 @@ def complete(runtime: Runtime, request: Request, cancel: CancelToken) -> Complet
     """
     started = perf_counter()
     cancel.raise_if_cancelled()
-    settings = request.settings
+    budget = budget_of(request.settings, runtime.engine.target.capacity)
     built = runtime.prompts.build(
-        request.snapshot, request.position, settings.prefix_tokens, settings.suffix_tokens
+        request.snapshot, request.position, budget.prefix_tokens, budget.suffix_tokens
     )
-    limits = Limits(settings.max_tokens, runtime.prompts.dialect.stop_ids)
+    limits = Limits(budget.max_tokens, runtime.prompts.dialect.stop_ids)
     generation = runtime.engine.generate(request.snapshot.uri, built.tokens, limits, cancel)
     spans = _write(generation, runtime.tokenizer, place_of(built.window))
     text = "".join(span.text for span in spans)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from specls.core import CancelToken, Source
-from specls.engine.controllers import FixedController, LookupController
+from specls.engine.controllers import FixedController
 from specls.engine.decode import Limits
 from specls.engine.engine import Engine
 from specls.engine.interface import Drafter, Plan, TokenModel
@@ -23,7 +23,7 @@ NOISE = 0.25
 are closer than this, either may win (docs/speculation.md has the measurement)."""
 
 CURSORS = 20
-NEW_TOKENS = 16
+NEW_TOKENS = 12
 
 
 class Comparison:
@@ -37,8 +37,6 @@ class Comparison:
             "off": self._engine(drafters),
             "lookup": self._engine(drafters, Plan(Source.LOOKUP, 8)),
             "draft": self._engine(drafters, Plan(Source.DRAFT, 6)),
-            "both": self._engine(drafters, Plan(Source.LOOKUP, 8), Plan(Source.DRAFT, 6)),
-            "auto": runtime.engine.with_controller(LookupController()),
         }
 
     def _engine(self, drafters: Mapping[Source, Drafter], *plans: Plan) -> Engine:
@@ -47,7 +45,7 @@ class Comparison:
 
     def prompts(self) -> Iterator[list[int]]:
         for snapshot, position in places(CURSORS):
-            yield self.runtime.prompts.build(snapshot, position, 96, 32).tokens
+            yield self.runtime.prompts.build(snapshot, position, 64, 24).tokens
 
     def run(self, mode: str, prompt: Sequence[int]) -> tuple[list[int], GenerationStats]:
         limits = Limits(NEW_TOKENS, self.runtime.prompts.dialect.stop_ids)
@@ -79,7 +77,7 @@ def test_drafts_never_change_the_text(
 ) -> None:
     """Greedy output is the same with every source of drafts, near-ties of the target excepted."""
     ties: list[tuple[str, float]] = []
-    drafted = dict.fromkeys(("lookup", "draft", "both", "auto"), 0)
+    drafted = dict.fromkeys(("lookup", "draft"), 0)
     accepted = dict.fromkeys(drafted, 0)
     compared = 0
     for prompt in comparison.prompts():
@@ -97,7 +95,7 @@ def test_drafts_never_change_the_text(
     with capsys.disabled():
         print(f"\n{compared} comparisons, {len(ties)} near-ties: {ties}")
         print(f"drafted {drafted}, accepted {accepted}")
-    assert compared == 4 * CURSORS
+    assert compared == 2 * CURSORS
     assert len(ties) <= compared // 10
     assert accepted["draft"] > drafted["draft"] // 3
     assert drafted["lookup"] > 0

@@ -88,7 +88,9 @@ def test_a_draft_of_another_vocabulary_is_left_out() -> None:
         assert "BOS token" in notice
         assert runtime.models["draft"] is None
         snapshot, position = next(places(1))
-        request = Request(snapshot, position, Settings(max_tokens=4, prefix_tokens=48))
+        request = Request(
+            snapshot, position, Settings(max_tokens=4, prefix_tokens=32, suffix_tokens=8)
+        )
         assert complete(runtime, request, CancelToken()).stats.drafted == {}
     finally:
         runtime.close()
@@ -116,7 +118,9 @@ def test_a_model_without_markers_says_so(smallest: Runtime) -> None:
     assert built.window.after == ""
     assert (
         complete(
-            smallest, Request(snapshot, position, Settings(max_tokens=4)), CancelToken()
+            smallest,
+            Request(snapshot, position, Settings(max_tokens=4, prefix_tokens=64)),
+            CancelToken(),
         ).stats.generated_tokens
         == 4
     )
