@@ -73,7 +73,7 @@ def _prompt(runtime: Runtime, name: str, line: int, column: int) -> list[int]:
     path = Path(sysconfig.get_path("stdlib")) / name
     snapshot = Snapshot(path.as_uri(), 1, "python", Text(path.read_text(encoding="utf-8")))
     position = Position(line, min(column, len(snapshot.text.content(line))))
-    return runtime.prompts.build(snapshot, position, 192, 64).tokens
+    return runtime.prompts.build(snapshot, position, (192, 64)).tokens
 
 
 def _bare(runtime: Runtime, prompt: Sequence[int], tokens: int) -> float:

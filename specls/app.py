@@ -21,6 +21,7 @@ from specls.engine.llama.loader import LoadOptions, describe_backend, load_model
 from specls.engine.llama.model import LlamaModel
 from specls.errors import EngineError, ModelError
 from specls.service.completion import budget_of
+from specls.service.healing import Spelling
 from specls.service.interface import Loader, Runtime
 from specls.service.prompts import PromptBuilder, dialect_of
 from specls.settings import Settings
@@ -129,7 +130,7 @@ class _Assembly:
         return Runtime(
             engine=Engine(target, drafters, controller),
             tokenizer=vocabulary,
-            prompts=PromptBuilder(vocabulary, dialect),
+            prompts=PromptBuilder(vocabulary, dialect, Spelling(vocabulary)),
             models=self._describe(resolved, target, draft, fills_in=dialect.fills_in),
             notices=tuple(notices),
             close=lambda: _free(*(model for model in (draft, target) if model is not None)),

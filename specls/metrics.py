@@ -19,6 +19,10 @@ class GenerationStats:
     prompt_tokens: int = 0
     reused_tokens: int = 0
     """Prompt tokens whose KV was there already."""
+    healed_tokens: int = 0
+    """Prompt tokens that were chosen anew to spell the same (token healing)."""
+    anchor_moved: bool = False
+    """Whether the prompt was frozen anew for this request."""
     prefill_seconds: float = 0.0
     first_token_seconds: float = 0.0
     decode_seconds: float = 0.0
@@ -60,6 +64,8 @@ class GenerationStats:
             "promptTokens": self.prompt_tokens,
             "reusedTokens": self.reused_tokens,
             "prefilledTokens": self.prefilled_tokens,
+            "healedTokens": self.healed_tokens,
+            "anchorMoved": self.anchor_moved,
             "prefillMs": _milliseconds(self.prefill_seconds),
             "timeToFirstTokenMs": _milliseconds(self.first_token_seconds),
             "decodeMs": _milliseconds(self.decode_seconds),

@@ -51,6 +51,13 @@ class Settings:
     suffix_tokens: int = _setting(
         512, "The most tokens of text after the cursor that the model sees.", low=0, high=65536
     )
+    prompt_layout: str = _setting(
+        "auto",
+        "How the text around the cursor is laid out: `cursor` (as models were trained), `anchored` "
+        "(what was typed goes behind the middle marker, so that a key costs its own tokens), "
+        "`auto` (anchored where the model's family allows it).",
+        choices=("auto", "anchored", "cursor"),
+    )
     context_tokens: int = _setting(
         8192,
         "How many tokens the key-value cache holds, for all open documents together.",

@@ -12,7 +12,7 @@ import numpy as np
 from specls.core import CancelToken, Source
 from specls.engine.interface import Logits, TokenModel
 from specls.errors import Cancelled, ContextFull
-from specls.service.prompts import Tokenizer
+from specls.service.tokenizer import Tokenizer
 
 PREFIX, SUFFIX, MIDDLE, END = 256, 257, 258, 259
 VOCABULARY = 260
@@ -89,6 +89,10 @@ class ByteTokenizer:
         self.bos = bos
         self.fim_markers = (PREFIX, SUFFIX, MIDDLE) if markers else None
         self.stop_ids = frozenset({PREFIX, SUFFIX, MIDDLE, END})
+
+    @property
+    def size(self) -> int:
+        return VOCABULARY
 
     def encode(self, text: str) -> list[int]:
         return list(text.encode("utf-8", "replace"))

@@ -58,7 +58,7 @@ OWNED = {
     "pygls": {"specls.lsp"},
     "lsprotocol": {"specls.lsp"},
     "cattrs": {"specls.lsp"},
-    "numpy": {"specls.engine"},
+    "numpy": {"specls.engine", "specls.service"},
     "huggingface_hub": {"specls.catalogue"},
     "filelock": {"specls.catalogue"},
     "platformdirs": {"specls.catalogue"},

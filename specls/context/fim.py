@@ -158,6 +158,15 @@ def at_cursor(window: Window, order: Order) -> Prompt:
     return Prompt((*parts, Marker(Role.MIDDLE)))
 
 
+def anchored(prefix: str, suffix: str, typed: str) -> Prompt:
+    """The layout in which what was typed stands behind the middle marker (prefix-first families).
+
+    A key costs its own tokens; see ``context.anchor``.
+    """
+    frozen = (Marker(Role.PREFIX), Source(prefix), Marker(Role.SUFFIX), Source(suffix))
+    return Prompt((*frozen, Marker(Role.MIDDLE), Source(typed)))
+
+
 def prefix_only(window: Window) -> Prompt:
     """The layout for a model without markers: it continues the text and can't see what follows."""
     return Prompt((Source(window.before),))

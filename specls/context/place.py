@@ -10,6 +10,12 @@ from specls.context.window import Window
 CLOSERS = frozenset(")]}\"'`;:,")
 """What editors insert by themselves behind the cursor, or what merely ends a line."""
 
+
+def only_closes(tail: str) -> bool:
+    """Whether what stands behind the cursor is nothing but punctuation that closes, or blank."""
+    return set(tail) <= CLOSERS | {" ", "\t"}
+
+
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 
 

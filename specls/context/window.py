@@ -7,7 +7,7 @@ outwards until a budget is spent.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from specls.context.document import Snapshot
 from specls.context.text import Position, Text
@@ -28,6 +28,8 @@ class Window:
 
     before: str
     after: str
+    start: Position = field(default=Position(0, 0), compare=False)
+    """Where ``before`` begins in the document."""
 
 
 Count = Callable[[str], int]
@@ -46,14 +48,18 @@ def cut(
     head = _start_of_line(line[: position.column], prefix_tokens, count)
     tail = _end_of_line(line[position.column :], suffix_tokens, count)
     before, after = [], []
-    if len(head) == position.column:
+    if len(head) == position.column and prefix_tokens > 0:
         before = _lines_before(text, position.line, prefix_tokens - count(head), count)
     if len(tail) == len(line) - position.column:
         after = _lines_after(text, position.line, suffix_tokens - count(tail), count)
-    return Window(_plain("".join((*before, head))), _plain("".join((tail, *after))))
+    first = Position(position.line - len(before), 0)
+    if len(head) < position.column:
+        first = Position(position.line, position.column - len(head))
+    return Window(plain("".join((*before, head))), plain("".join((tail, *after))), first)
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """The text as a model sees it: LF at the end of lines, no byte order mark."""
     return text.removeprefix(_BOM).replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from specls.core import CancelToken, FinishReason, Source
-from specls.engine.interface import Controller, Drafter, Outcome, TokenModel
+from specls.engine.interface import Constraint, Controller, Drafter, Outcome, TokenModel
 from specls.engine.session import Session
 from specls.engine.verify import accepted_greedily
 from specls.metrics import GenerationStats
@@ -27,6 +27,18 @@ class Limits:
 
     max_tokens: int
     stop_ids: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class Healing:
+    """The prompt's last ``tokens`` are chosen anew, bound to spell what they spell.
+
+    A cursor inside a word leaves a token boundary that the model never saw; this takes it back.
+    The new tokens of a generation then begin with the ones chosen anew.
+    """
+
+    tokens: int
+    constraint: Constraint
 
 
 @dataclass(frozen=True)
@@ -53,6 +65,7 @@ class Generation:
         prompt: Sequence[int],
         limits: Limits,
         cancel: CancelToken,
+        healing: Healing | None = None,
     ) -> None:
         self._model = model
         self._session = session
@@ -61,8 +74,11 @@ class Generation:
         self._prompt = prompt
         self._limits = limits
         self._cancel = cancel
-        self._tokens = list(prompt)
+        self._healing = healing
+        self._base = len(prompt) - (healing.tokens if healing else 0)
+        self._tokens = list(prompt[: self._base])
         self.stats = GenerationStats(prompt_tokens=len(prompt))
+        self.stats.healed_tokens = healing.tokens if healing else 0
 
     def __iter__(self) -> Iterator[tuple[Token, ...]]:
         """Run. See the class.
@@ -71,7 +87,7 @@ class Generation:
             Cancelled, ContextFull, DecodeFailed: as :meth:`TokenModel.decode`.
         """
         started = perf_counter()
-        step: tuple[Token, ...] = (self._prefill(started),)
+        step = self._prefill(started)
         decoding = perf_counter()
         while new := self._emit(step):
             yield new
@@ -80,13 +96,31 @@ class Generation:
             step = self._pass()
             self.stats.decode_seconds = perf_counter() - decoding
 
-    def _prefill(self, started: float) -> Token:
-        synced = self._session.sync(self._prompt, self._cancel)
+    def _prefill(self, started: float) -> tuple[Token, ...]:
+        """Decode the prompt; the first new tokens.
+
+        With healing, the tokens that are chosen anew stand in the same batch as drafts of
+        themselves: where the choice falls on them again, nothing is decoded twice.
+        """
+        rows = 1 + len(self._prompt) - self._base
+        synced = self._session.sync(self._prompt, self._cancel, scored=rows)
         self.stats.reused_tokens = synced.reused
         self.stats.prefill_seconds = perf_counter() - started
-        first = self._model.best(0)
+        new: list[int] = []
+        for row in range(rows):
+            new.append(self._choose(row, new))
+            if self._base + row < len(self._prompt) and new[row] != self._prompt[self._base + row]:
+                break
+        self._session.truncate(self._base + len(new) - 1)
         self.stats.first_token_seconds = perf_counter() - started
-        return Token(first, Source.TARGET)
+        return tuple(Token(token, Source.TARGET) for token in new)
+
+    def _choose(self, row: int, new: Sequence[int]) -> int:
+        """The best token of a row among those that may follow the new ones."""
+        allowed = self._healing.constraint.allowed(new) if self._healing else None
+        if allowed is None:
+            return self._model.best(row)
+        return int(allowed[self._model.logits(row)[allowed].argmax()])
 
     def _emit(self, step: tuple[Token, ...]) -> tuple[Token, ...]:
         """The part of a step that is within the limits; sets ``stats.finish`` when they end it."""
@@ -105,12 +139,17 @@ class Generation:
     def _pass(self) -> tuple[Token, ...]:
         """One pass of the target: the last token and a draft in, what it accepts and one more."""
         self._cancel.raise_if_cancelled()
-        draft = self._draft()
+        new = self._tokens[self._base :]
+        free = self._healing is None or self._healing.constraint.allowed(new) is None
+        draft = self._draft() if free else _Draft(None, [], 0.0)
         started = perf_counter()
         base = len(self._session.tokens)
         batch = [self._tokens[-1], *draft.tokens]
         self._session.append(batch, scored=len(batch), cancel=self._cancel)
-        choices = [self._model.best(row) for row in range(len(batch))]
+        if free:
+            choices = [self._model.best(row) for row in range(len(batch))]
+        else:
+            choices = [self._choose(0, new)]
         accepted = accepted_greedily(draft.tokens, choices)
         self._session.truncate(base + 1 + accepted)
         self._observe(draft, accepted, perf_counter() - started)

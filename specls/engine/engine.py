@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 
 from specls.core import CancelToken, Source
-from specls.engine.decode import Generation, Limits
+from specls.engine.decode import Generation, Healing, Limits
 from specls.engine.interface import Controller, Drafter, TokenModel
 from specls.engine.sessions import SessionTable
 
@@ -24,7 +24,12 @@ class Engine:
         self._sessions = SessionTable(target)
 
     def generate(
-        self, document: object, prompt: Sequence[int], limits: Limits, cancel: CancelToken
+        self,
+        document: object,
+        prompt: Sequence[int],
+        limits: Limits,
+        cancel: CancelToken,
+        healing: Healing | None = None,
     ) -> Generation:
         """A generation behind ``prompt`` (at least one token), to be iterated on this thread.
 
@@ -35,10 +40,11 @@ class Engine:
         """
         room = len(prompt) + limits.max_tokens + 1
         session = self._sessions.open(document, room)
+        sure = prompt[: len(prompt) - healing.tokens] if healing else prompt
         for drafter in self.drafters.values():
-            drafter.begin(document, prompt)
+            drafter.begin(document, sure)
         return Generation(
-            self.target, session, self.drafters, self._controller, prompt, limits, cancel
+            self.target, session, self.drafters, self._controller, prompt, limits, cancel, healing
         )
 
     def with_controller(self, controller: Controller) -> Engine:

@@ -70,6 +70,13 @@ class TokenModel(Protocol):
         """Forget everything of the sequence after its first ``length`` tokens."""
 
 
+class Constraint(Protocol):
+    """Which tokens may come next while something given must be spelt first (token healing)."""
+
+    def allowed(self, new: Sequence[int]) -> npt.NDArray[np.int32] | None:
+        """The ids that may follow the new tokens ``new``, at least one; None: any may."""
+
+
 class Drafter(Protocol):
     """Guesses what the target would write next. A wrong guess costs time, never correctness."""
 

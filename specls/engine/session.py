@@ -36,25 +36,33 @@ class Session:
         self.sequence = sequence
         self.tokens: list[int] = []
 
-    def sync(self, prompt: Sequence[int], cancel: CancelToken | None = None) -> Synced:
+    def sync(
+        self, prompt: Sequence[int], cancel: CancelToken | None = None, scored: int = 1
+    ) -> Synced:
         """Make the cache hold ``prompt``: keep the common beginning, decode the rest.
 
-        The last token is always decoded, since its scores are wanted. ``prompt`` isn't empty.
-        Micro-batches that finished before a cancellation stay.
+        The last ``scored`` tokens (at least one, at most a micro-batch) are always decoded, since
+        their scores are wanted. Micro-batches that finished before a cancellation stay.
 
         Raises:
             Cancelled, ContextFull, DecodeFailed: as :meth:`TokenModel.decode`.
         """
-        kept = min(common_prefix(self.tokens, prompt), len(prompt) - 1)
+        kept = min(common_prefix(self.tokens, prompt), len(prompt) - scored)
         self.truncate(kept)
-        step = self._model.micro_batch
-        for start in range(kept, len(prompt), step):
+        start = kept
+        while start < len(prompt):
             if cancel is not None:
                 cancel.raise_if_cancelled()
-            part = prompt[start : start + step]
-            last = start + len(part) == len(prompt)
-            self.append(part, scored=1 if last else 0, cancel=cancel)
+            stop = self._next_stop(start, len(prompt), scored)
+            last = stop == len(prompt)
+            self.append(prompt[start:stop], scored=scored if last else 0, cancel=cancel)
+            start = stop
         return Synced(kept, len(prompt) - kept)
+
+    def _next_stop(self, start: int, length: int, scored: int) -> int:
+        """Where the micro-batch from ``start`` ends, so that the scored tokens share the last."""
+        stop = start + self._model.micro_batch
+        return length if stop >= length else min(stop, length - scored)
 
     def append(self, tokens: Sequence[int], scored: int, cancel: CancelToken | None = None) -> None:
         """Decode at most one micro-batch behind what is there.

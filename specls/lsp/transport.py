@@ -14,7 +14,9 @@ import queue
 import re
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import BinaryIO
 
 logger = logging.getLogger(__name__)
@@ -74,6 +76,8 @@ class FrameReader:
         self._stream = stream
         self._on_body = on_body
         self._on_end = on_end
+        self._events: deque[Callable[[], None]] = deque()
+        self._lock = threading.Lock()
         self._loop = asyncio.get_running_loop()
         threading.Thread(target=self._run, name="specls-reader", daemon=True).start()
 
@@ -81,7 +85,7 @@ class FrameReader:
         problem = None
         try:
             while (body := read_frame(self._stream)) is not None:
-                self._loop.call_soon_threadsafe(self._on_body, body)
+                self._hand_over(partial(self._on_body, body))
         except FramingError as error:
             problem = error
         except (OSError, ValueError) as error:
@@ -89,9 +93,31 @@ class FrameReader:
         except RuntimeError:
             return  # the loop is closed already
         try:
-            self._loop.call_soon_threadsafe(self._on_end, problem)
+            self._hand_over(partial(self._on_end, problem))
         except RuntimeError:
             logger.debug("The loop ended before the stream did.")
+
+    def _hand_over(self, event: Callable[[], None]) -> None:
+        """Queue something for the loop, and wake it unless it's at the queue already.
+
+        Waking it for each message of a burst would fill the pipe that asyncio is woken through,
+        and a signal that comes then is lost.
+        """
+        with self._lock:
+            self._events.append(event)
+            alone = len(self._events) == 1
+        if alone:
+            self._loop.call_soon_threadsafe(self._handle)
+
+    def _handle(self) -> None:
+        try:
+            self._events[0]()
+        finally:
+            with self._lock:
+                self._events.popleft()
+                more = bool(self._events)
+            if more:
+                self._loop.call_soon(self._handle)
 
 
 class FrameWriter:

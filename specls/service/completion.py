@@ -16,7 +16,7 @@ from specls.core import CancelToken, FinishReason, Source
 from specls.engine.decode import Generation, Limits, Token
 from specls.metrics import GenerationStats
 from specls.service.interface import Runtime
-from specls.service.prompts import Tokenizer
+from specls.service.tokenizer import Tokenizer
 from specls.settings import Settings
 
 _OVERHEAD = 16
@@ -85,18 +85,25 @@ def complete(runtime: Runtime, request: Request, cancel: CancelToken) -> Complet
     cancel.raise_if_cancelled()
     budget = budget_of(request.settings, runtime.engine.target.capacity)
     built = runtime.prompts.build(
-        request.snapshot, request.position, budget.prefix_tokens, budget.suffix_tokens
+        request.snapshot,
+        request.position,
+        (budget.prefix_tokens, budget.suffix_tokens),
+        request.settings.prompt_layout,
     )
-    limits = Limits(budget.max_tokens, runtime.prompts.dialect.stop_ids)
-    generation = runtime.engine.generate(request.snapshot.uri, built.tokens, limits, cancel)
-    spans = _write(generation, runtime.tokenizer, place_of(built.window))
+    healed = built.healing.tokens if built.healing else 0
+    limits = Limits(budget.max_tokens + healed, runtime.prompts.dialect.stop_ids)
+    generation = runtime.engine.generate(
+        request.snapshot.uri, built.tokens, limits, cancel, built.healing
+    )
+    generation.stats.anchor_moved = built.anchor_moved
+    writer = _Writer(runtime.tokenizer, skip=len(built.rest))
+    spans = _write(generation, writer, place_of(built.window))
     text = "".join(span.text for span in spans)
     return Completion(text, spans, generation.stats, perf_counter() - started)
 
 
-def _write(generation: Generation, tokenizer: Tokenizer, place: Place) -> tuple[Span, ...]:
+def _write(generation: Generation, writer: _Writer, place: Place) -> tuple[Span, ...]:
     """Run the generation until it ends or a stop rule ends it; what may be shown of it."""
-    writer = _Writer(tokenizer)
     end: int | None = None
     for step in generation:
         writer.add(step)
@@ -109,17 +116,23 @@ def _write(generation: Generation, tokenizer: Tokenizer, place: Place) -> tuple[
 
 
 class _Writer:
-    """Collects tokens as text: bytes become characters as soon as they are whole."""
+    """Collects tokens as text: bytes become characters as soon as they are whole.
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    The first ``skip`` bytes were spelt again by healing and stand in the document already.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, skip: int) -> None:
         self._tokenizer = tokenizer
+        self._skip = skip
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self.spans: list[Span] = []
         self.text = ""
 
     def add(self, step: Iterable[Token]) -> None:
         for token in step:
-            text = self._decoder.decode(self._tokenizer.piece(token.id))
+            piece = self._tokenizer.piece(token.id)
+            text = self._decoder.decode(piece[self._skip :])
+            self._skip = max(self._skip - len(piece), 0)
             if text:
                 self.spans.append(Span(text, token.source))
                 self.text += text

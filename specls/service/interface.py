@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from specls.engine.engine import Engine
-from specls.service.prompts import PromptBuilder, Tokenizer
+from specls.service.prompts import PromptBuilder
+from specls.service.tokenizer import Tokenizer
 from specls.settings import Settings
 
 

@@ -3,40 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Protocol
 
 from specls.context import window
+from specls.context.anchor import Anchor, follow
 from specls.context.document import Snapshot
-from specls.context.fim import FAMILIES, Family, Marker, Order, Prompt, Role, at_cursor, prefix_only
+from specls.context.fim import (
+    FAMILIES,
+    Family,
+    Marker,
+    Order,
+    Prompt,
+    Role,
+    Segment,
+    Source,
+    anchored,
+    at_cursor,
+    prefix_only,
+)
 from specls.context.text import Position
 from specls.context.window import Window
-
-
-class Tokenizer(Protocol):
-    """A vocabulary. Its methods change nothing and may be called from any thread."""
-
-    def encode(self, text: str) -> list[int]:
-        """The tokens of plain text, none of them a control token."""
-
-    def piece(self, token: int) -> bytes:
-        """The bytes of a token, not always whole characters; none for a control token."""
-
-    def token(self, text: str) -> int | None:
-        """The control token with this text, if there is one."""
-
-    @property
-    def bos(self) -> int | None:
-        """The token that a text must begin with, if the model wants one."""
-
-    @property
-    def stop_ids(self) -> frozenset[int]:
-        """Every token that can't be part of a text."""
-
-    @property
-    def fim_markers(self) -> tuple[int, int, int] | None:
-        """The prefix, suffix and middle markers, as far as the file itself tells."""
+from specls.engine.decode import Healing
+from specls.service.healing import Spelling
+from specls.service.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True)
@@ -77,32 +67,74 @@ def _markers_by_text(tokenizer: Tokenizer, family: Family) -> dict[Role, int] | 
 
 @dataclass(frozen=True)
 class Built:
-    """A prompt as token ids, and the window that it was made from."""
+    """A prompt as token ids, the window that it was made from, and what is healed at its end."""
 
     tokens: list[int]
     window: Window
+    healing: Healing | None = None
+    rest: bytes = b""
+    """What the healed tokens spell: the new text begins with it, and it's there already."""
+    anchor_moved: bool = False
 
 
 class PromptBuilder:
-    """Cuts the window, lays it out and tokenises it."""
+    """Cuts the window, lays it out and tokenises it. Remembers each document's anchor."""
 
-    def __init__(self, tokenizer: Tokenizer, dialect: Dialect) -> None:
+    def __init__(self, tokenizer: Tokenizer, dialect: Dialect, spelling: Spelling | None) -> None:
+        """Without a ``spelling`` nothing is healed."""
         self._tokenizer = tokenizer
         self.dialect = dialect
+        self._spelling = spelling
         self._count = lru_cache(maxsize=65536)(lambda text: len(tokenizer.encode(text)))
+        self._anchors: dict[str, Anchor] = {}
+
+    def anchors(self, layout: str) -> bool:
+        """Whether a layout of the settings means the anchored one for this model."""
+        first = self.dialect.order is Order.PREFIX_FIRST
+        return self.dialect.fills_in and first and layout != "cursor"
 
     def build(
-        self, snapshot: Snapshot, position: Position, prefix_tokens: int, suffix_tokens: int
+        self,
+        snapshot: Snapshot,
+        position: Position,
+        budget: tuple[int, int],
+        layout: str = "cursor",
     ) -> Built:
         """The prompt for a completion at ``position``; never empty.
 
-        Costs as much as the window, whatever the size of the document.
+        ``budget`` is the most tokens before and behind the cursor. Costs as much as the window,
+        whatever the size of the document.
         """
-        if not self.dialect.fills_in:
-            suffix_tokens = 0
-        cut = window.cut(snapshot, position, prefix_tokens, suffix_tokens, self._count)
-        layout = at_cursor(cut, self.dialect.order) if self.dialect.fills_in else prefix_only(cut)
-        return Built(self._compile(layout), cut)
+        if self.anchors(layout):
+            return self._anchored(snapshot, position, budget)
+        before, after = budget
+        cut = window.cut(
+            snapshot, position, before, after if self.dialect.fills_in else 0, self._count
+        )
+        prompt = at_cursor(cut, self.dialect.order) if self.dialect.fills_in else prefix_only(cut)
+        return self._healed(self._compile(prompt), cut, last=prompt.segments[-1])
+
+    def forget(self, uri: str) -> None:
+        """The document was closed."""
+        self._anchors.pop(uri, None)
+
+    def _anchored(self, snapshot: Snapshot, position: Position, budget: tuple[int, int]) -> Built:
+        seen = follow(self._anchors.get(snapshot.uri), snapshot, position, budget, self._count)
+        self._anchors[snapshot.uri] = seen.anchor
+        prompt = anchored(seen.anchor.prefix, seen.anchor.suffix, seen.typed)
+        built = self._healed(self._compile(prompt), seen.window, last=prompt.segments[-1])
+        return replace(built, anchor_moved=seen.moved)
+
+    def _healed(self, tokens: list[int], cut: Window, last: Segment) -> Built:
+        """Heal the end of a prompt that ends with text."""
+        if self._spelling is None or not isinstance(last, Source) or not last.text:
+            return Built(tokens, cut)
+        count = self._spelling.taken_back(self._tokenizer.encode(last.text))
+        count = min(count, len(tokens) - 1)
+        if count == 0:
+            return Built(tokens, cut)
+        rest = b"".join(map(self._tokenizer.piece, tokens[len(tokens) - count :]))
+        return Built(tokens, cut, Healing(count, self._spelling.bound_to(rest)), rest)
 
     def _compile(self, prompt: Prompt) -> list[int]:
         tokens = [] if self._tokenizer.bos is None else [self._tokenizer.bos]

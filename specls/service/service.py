@@ -22,7 +22,7 @@ from specls.settings import Settings
 
 logger = logging.getLogger(__name__)
 
-_LIVE = frozenset({"max_tokens", "prefix_tokens", "suffix_tokens"})
+_LIVE = frozenset({"max_tokens", "prefix_tokens", "suffix_tokens", "prompt_layout"})
 """Settings that the next request follows; a change of any other loads the models anew."""
 
 
@@ -219,6 +219,7 @@ class CompletionService:
         def forget() -> None:
             if self._runtime is not None:
                 self._runtime.engine.close(uri)
+                self._runtime.prompts.forget(uri)
 
         self._worker.submit(Priority.CLOSE, forget)
 

@@ -45,7 +45,7 @@ class Comparison:
 
     def prompts(self) -> Iterator[list[int]]:
         for snapshot, position in places(CURSORS):
-            yield self.runtime.prompts.build(snapshot, position, 64, 24).tokens
+            yield self.runtime.prompts.build(snapshot, position, (64, 24)).tokens
 
     def run(self, mode: str, prompt: Sequence[int]) -> tuple[list[int], GenerationStats]:
         limits = Limits(NEW_TOKENS, self.runtime.prompts.dialect.stop_ids)
@@ -96,6 +96,7 @@ def test_drafts_never_change_the_text(
         print(f"\n{compared} comparisons, {len(ties)} near-ties: {ties}")
         print(f"drafted {drafted}, accepted {accepted}")
     assert compared == 2 * CURSORS
-    assert len(ties) <= compared // 10
+    # 1.4 % of positions flip (docs/speculation.md): with 12 tokens, up to one text in six.
+    assert len(ties) <= compared // 4
     assert accepted["draft"] > drafted["draft"] // 3
     assert drafted["lookup"] > 0

@@ -114,7 +114,7 @@ def test_a_model_without_markers_says_so(smallest: Runtime) -> None:
     """Without fill-in-the-middle markers a model completes from the prefix alone, and tells."""
     assert any("no fill-in-the-middle markers" in notice for notice in smallest.notices)
     snapshot, position = next(places(1))
-    built = smallest.prompts.build(snapshot, position, 64, 64)
+    built = smallest.prompts.build(snapshot, position, (64, 64))
     assert built.window.after == ""
     assert (
         complete(

@@ -19,7 +19,7 @@ from specls.settings import Settings
 
 pytestmark = pytest.mark.model
 
-SETTINGS = Settings(max_tokens=12, speculation="off")
+SETTINGS = Settings(max_tokens=12, prompt_layout="cursor")
 CODE = '''class Stack:
     """A last-in, first-out collection."""
 
@@ -70,10 +70,10 @@ def test_the_common_beginning_is_what_is_reused(plain: Runtime) -> None:
     text = CODE + "\n    def peek(self):\n        return self.items[-1]\n"
     snapshot, position = document(text, "file:///suffix"), Position(10, 10)
     builder = plain.prompts
-    one = builder.build(snapshot, position, 1536, 512).tokens
+    one = builder.build(snapshot, position, (1536, 512)).tokens
     complete(plain, Request(snapshot, position, SETTINGS), CancelToken())
     snapshot, position = typed(snapshot, position, "t")
-    other = builder.build(snapshot, position, 1536, 512).tokens
+    other = builder.build(snapshot, position, (1536, 512)).tokens
     common = next(at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
     again = complete(plain, Request(snapshot, position, SETTINGS), CancelToken())
     assert again.stats.reused_tokens == common > 40

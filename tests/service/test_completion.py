@@ -40,7 +40,7 @@ class Scene:
             self.model, {Source.LOOKUP: self.drafter}, FixedController(Plan(Source.LOOKUP, 8))
         )
         tokenizer = ByteTokenizer(markers=markers, bos=bos)
-        prompts = PromptBuilder(tokenizer, dialect_of(tokenizer, None))
+        prompts = PromptBuilder(tokenizer, dialect_of(tokenizer, None), None)
         self.runtime = Runtime(engine, tokenizer, prompts, {}, (), lambda: None)
 
     def _script(self, held: Sequence[int]) -> int:
@@ -53,7 +53,7 @@ class Scene:
         snapshot = Snapshot("file:///a", 1, "python", Text(before + after))
         position = Position(len(lines) - 1, len(lines[-1]))
         request = Request(snapshot, position, settings or Settings(max_tokens=40))
-        self.prompt = self.runtime.prompts.build(snapshot, position, 200, 100).tokens
+        self.prompt = self.runtime.prompts.build(snapshot, position, (200, 100)).tokens
         return complete(self.runtime, request, CancelToken())
 
 

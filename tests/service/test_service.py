@@ -64,7 +64,7 @@ class Bench:
         return Runtime(
             engine=Engine(self.model, {}, FixedController()),
             tokenizer=tokenizer,
-            prompts=PromptBuilder(tokenizer, dialect_of(tokenizer, None)),
+            prompts=PromptBuilder(tokenizer, dialect_of(tokenizer, None), None),
             models={"target": settings.model},
             notices=("mind the gap",),
             close=self._close,
@@ -73,10 +73,10 @@ class Bench:
     def _close(self) -> None:
         self.closed += 1
 
-    async def complete(self, text: str = "x = |", uri: str = "file:///a") -> str | None:
+    async def complete(self, text: str = "x = 1\n|", uri: str = "file:///a") -> str | None:
         before, after = text.split("|")
         snapshot = Snapshot(uri, 1, "python", Text(before + after))
-        completion = await self.service.complete(snapshot, Position(0, len(before)))
+        completion = await self.service.complete(snapshot, Position(before.count("\n"), 0))
         return None if completion is None else completion.text
 
 
@@ -191,7 +191,7 @@ async def test_cancelling_stops_the_computation(bench: Bench) -> None:
     with pytest.raises(asyncio.CancelledError):
         await request
     bench.go.set()
-    assert await bench.complete("y = |") == "hello"
+    assert await bench.complete("y = 1\n|") == "hello"
     assert bench.service.counters.cancelled == 1
 
 

@@ -1,0 +1,203 @@
+"""A prompt that stays while somebody types."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specls.context.anchor import Anchor, Anchored, follow
+from specls.context.document import Change, Snapshot
+from specls.context.text import Encoding, Position, Text
+from specls.context.window import Window
+
+
+def words(text: str) -> int:
+    return len(text.split()) + text.count("\n")
+
+
+class Editing:
+    """A document with a cursor, typed into like a person does."""
+
+    def __init__(self, marked: str) -> None:
+        before, after = marked.split("|")
+        lines = before.split("\n")
+        self.snapshot = Snapshot("file:///a", 1, "python", Text(before + after))
+        self.cursor = Position(len(lines) - 1, len(lines[-1]))
+        self.anchor: Anchor | None = None
+
+    def look(self, budget: tuple[int, int] = (100, 100)) -> Anchored:
+        seen = follow(self.anchor, self.snapshot, self.cursor, budget, words)
+        self.anchor = seen.anchor
+        return seen
+
+    def type(self, text: str, behind: str = "") -> None:
+        place = (self.cursor.line, self.cursor.column)
+        self._change(Change(text + behind, place, place))
+        lines = text.split("\n")
+        column = len(lines[-1]) + (self.cursor.column if len(lines) == 1 else 0)
+        self.cursor = Position(self.cursor.line + len(lines) - 1, column)
+
+    def backspace(self, count: int = 1) -> None:
+        end = (self.cursor.line, self.cursor.column)
+        self.cursor = Position(self.cursor.line, self.cursor.column - count)
+        self._change(Change("", (self.cursor.line, self.cursor.column), end))
+
+    def edit(self, line: int, text: str) -> None:
+        self._change(Change(text, (line, 0), (line, 0)))
+
+    def _change(self, change: Change) -> None:
+        version = self.snapshot.version + 1
+        self.snapshot = self.snapshot.changed([change], version, Encoding.UTF32)
+
+
+def parts(seen: Anchored) -> tuple[str, str, str]:
+    return seen.anchor.prefix, seen.typed, seen.anchor.suffix
+
+
+def test_the_anchor_is_the_beginning_of_the_line() -> None:
+    """At first, the lines above are the prefix and what stands before the cursor is typed."""
+    seen = Editing("a\nb\n  c|\nd\n").look()
+    assert parts(seen) == ("a\nb\n", "  c", "\nd\n")
+    assert seen.moved
+    assert seen.window == Window("a\nb\n  c", "\nd\n")
+
+
+def test_typing_moves_nothing_but_what_is_typed() -> None:
+    """Keys, line breaks and backspaces change the typed part alone."""
+    editing = Editing("a\nb\n  c|\nd\n")
+    frozen = editing.look().anchor
+    for text, typed in (("x", "  cx"), (" = 1", "  cx = 1"), ("\n  ", "  cx = 1\n  ")):
+        editing.type(text)
+        seen = editing.look()
+        assert (seen.anchor, seen.typed, seen.moved) == (frozen, typed, False)
+    editing.backspace(2)
+    assert editing.look().typed == "  cx = 1\n"
+
+
+def test_closing_punctuation_isn_t_part_of_the_suffix() -> None:
+    """What an editor closes by itself comes and goes without moving the anchor."""
+    editing = Editing("a\nf|\nd\n")
+    editing.look()
+    editing.type("(", behind=")")
+    seen = editing.look()
+    assert not seen.moved
+    assert parts(seen) == ("a\n", "f(", "\nd\n")
+    assert seen.window.after == ")\nd\n"
+
+
+def test_other_text_behind_the_cursor_is() -> None:
+    """In the middle of a line, the rest of the line belongs to the suffix."""
+    editing = Editing("a\nx = |b + c\nd\n")
+    assert parts(editing.look()) == ("a\n", "x = ", "b + c\nd\n")
+    editing.type("q")
+    assert not editing.look().moved
+
+
+@pytest.mark.parametrize("line", [0, 3])
+def test_an_edit_elsewhere_moves_the_anchor(line: int) -> None:
+    """A change of the frozen text above or below makes a new anchor."""
+    editing = Editing("a\nb\nc|\nd\n")
+    editing.look()
+    editing.edit(line, "new ")
+    seen = editing.look()
+    assert seen.moved
+    assert parts(seen)[1] == "c"
+
+
+def test_going_elsewhere_moves_the_anchor() -> None:
+    """A cursor in another line, above or below, makes a new anchor there."""
+    editing = Editing("a\nb\nc|\nd\ne\n")
+    editing.look()
+    for line, expected in ((4, ("a\nb\nc\nd\n", "e", "\n")), (1, ("a\n", "b", "\nc\nd\ne\n"))):
+        editing.cursor = Position(line, 1)
+        seen = editing.look()
+        assert (seen.moved, parts(seen)) == (True, expected)
+
+
+def test_a_long_way_from_the_anchor_makes_a_new_one() -> None:
+    """After more than thirty lines, or thousands of characters, the prompt is frozen anew."""
+    editing = Editing("a\n|\nz\n")
+    editing.look()
+    moved = []
+    for _ in range(32):
+        editing.type("x = 1\n")
+        moved.append(editing.look().moved)
+    assert moved == [False] * 30 + [True, False]
+    editing.type("y" * 4000)
+    assert editing.look().moved
+
+
+def test_undoing_everything_finds_the_anchor_again() -> None:
+    """Deleting what was typed back to the anchor's line keeps it."""
+    editing = Editing("a\nbc|\nd\n")
+    editing.look()
+    editing.backspace(2)
+    seen = editing.look()
+    assert (seen.moved, seen.typed) == (False, "")
+
+
+@pytest.mark.parametrize("ending", ["\r\n", "\r"])
+def test_line_endings_are_compared_as_the_model_sees_them(ending: str) -> None:
+    """In a file with other line endings the anchor holds as well."""
+    editing = Editing("a\nb|\nd\n".replace("\n", ending))
+    editing.cursor = Position(1, 1)
+    assert parts(editing.look()) == ("a\n", "b", "\nd\n")
+    editing.snapshot = editing.snapshot.changed([Change("x", (1, 1), (1, 1))], 2, Encoding.UTF32)
+    editing.cursor = Position(1, 2)
+    seen = editing.look()
+    assert (seen.moved, seen.typed) == (False, "bx")
+
+
+def test_an_empty_document_has_an_anchor() -> None:
+    """In an empty file everything is empty, and typing is typed."""
+    editing = Editing("|")
+    assert parts(editing.look()) == ("", "", "")
+    editing.type("import os")
+    assert editing.look().typed == "import os"
+
+
+def test_a_huge_line_is_anchored_at_the_cursor() -> None:
+    """In a line of a megabyte the typed part is what was typed, not the line."""
+    line = "abcd" * 250_000
+    editing = Editing(line[:600_000] + "|" + line[600_000:])
+    seen = editing.look((40, 20))
+    assert seen.typed == ""
+    assert line[:600_000].endswith(seen.anchor.prefix)
+    editing.type("xyz")
+    seen = editing.look((40, 20))
+    assert (seen.moved, seen.typed) == (False, "xyz")
+
+
+EDITS = st.lists(
+    st.one_of(
+        st.sampled_from("ab ()\n").map(lambda text: ("type", text)),
+        st.just(("back", "")),
+        st.integers(0, 6).map(lambda line: ("go", str(line))),
+        st.integers(0, 6).map(lambda line: ("edit", str(line))),
+    ),
+    max_size=12,
+)
+
+
+@given(EDITS)
+def test_prefix_typed_and_suffix_are_always_the_document(edits: list[tuple[str, str]]) -> None:
+    """After any edits, what the model sees is what stands around the cursor."""
+    editing = Editing("one\n  two\n\nthree|\nfour\n")
+    editing.look()
+    for kind, value in edits:
+        if kind == "type":
+            editing.type(value)
+        elif kind == "back" and editing.cursor.column:
+            editing.backspace()
+        elif kind == "go":
+            line = min(int(value), len(editing.snapshot.text) - 1)
+            editing.cursor = Position(line, len(editing.snapshot.text.content(line)))
+        elif kind == "edit":
+            editing.edit(min(int(value), len(editing.snapshot.text) - 1), "")
+        seen = editing.look()
+        whole = str(editing.snapshot.text)
+        lines = whole.split("\n")
+        at = sum(len(each) + 1 for each in lines[: editing.cursor.line]) + editing.cursor.column
+        assert seen.anchor.prefix + seen.typed == seen.window.before == whole[:at]
+        assert whole[at:].startswith(seen.window.after)
