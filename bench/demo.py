@@ -9,8 +9,10 @@ import asyncio
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
@@ -22,7 +24,7 @@ LINE = 24
 """The line of the sample, from 1, that is completed and typed."""
 
 TYPED = "return sum("
-LOAD_SECONDS = 300
+LOAD_SECONDS = 120
 console = Console()
 
 
@@ -50,12 +52,13 @@ class Editor(LanguageClient):
         self.loaded = asyncio.Event()
         self.messages: list[str] = []
         self.document_version = 1
-        self.feature(types.PROGRESS)(self._progress)
+        self.feature(types.PROGRESS)(partial(self._progress))
         self.feature(types.WINDOW_WORK_DONE_PROGRESS_CREATE)(lambda _params: None)
-        self.feature(types.WINDOW_SHOW_MESSAGE)(self._message)
+        self.feature(types.WINDOW_SHOW_MESSAGE)(partial(self._message))
 
     def _progress(self, params: types.ProgressParams) -> None:
-        if isinstance(params.value, types.WorkDoneProgressEnd):
+        value: Any = params.value
+        if (value["kind"] if isinstance(value, dict) else value.kind) == "end":
             self.loaded.set()
 
     def _message(self, params: types.ShowMessageParams) -> None:
@@ -113,7 +116,7 @@ async def _session() -> int:
     await editor.open(uri, SAMPLE.read_text(encoding="utf-8"))
     for message in editor.messages:
         console.print(message, style="yellow")
-    table = Table("typed so far", "answer after", "prompt", "reused", "ghost text")
+    table = Table("typed so far", "answer after", "from", "prompt tokens decoded", "ghost text")
     line, column = LINE - 1, 8
     for count in range(len(TYPED) + 1):
         if count:
@@ -125,8 +128,8 @@ async def _session() -> int:
         table.add_row(
             TYPED[:count],
             f"{milliseconds:.0f} ms",
-            str(last.promptTokens),
-            str(last.reusedTokens),
+            last.origin,
+            str(last.promptTokens - last.reusedTokens),
             text or "(nothing)",
         )
     console.print(table)

@@ -191,6 +191,11 @@ class Protocol(LanguageServerProtocol):
             return
         super()._send_handler_result(future, msg_id=msg_id)
 
+    def _handle_cancel_notification(self, msg_id: Any) -> None:
+        """Cancel a request of the client's; what is no id, or the id of one of ours, is ignored."""
+        if _is_id(msg_id) and msg_id not in self._result_types:
+            super()._handle_cancel_notification(msg_id)
+
     # -- the life of a session ---------------------------------------------------------------
 
     @lsp_method(types.EXIT)

@@ -167,8 +167,10 @@ def _inline_completion(
     position = snapshot.text.clamp(params.position.line, params.position.character, encoding)
     spot = spot_of(snapshot, position, params.context.selected_completion_info, encoding)
 
+    fresh = params.context.trigger_kind is types.InlineCompletionTriggerKind.Invoked
+
     async def compute() -> types.InlineCompletionList:
-        completion = await server.service.complete(spot.snapshot, spot.position)
+        completion = await server.service.complete(spot.snapshot, spot.position, fresh=fresh)
         if completion is None or not completion.text:
             return types.InlineCompletionList(items=[])
         item = inline_item(spot, snapshot, completion.text, encoding)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import Enum
 from time import perf_counter
 
 from specls.context.document import Snapshot
@@ -41,17 +42,30 @@ class Span:
     source: Source
 
 
+class Origin(Enum):
+    """Where an answer came from."""
+
+    DECODED = "decode"
+    TYPE_THROUGH = "typeThrough"
+
+
 @dataclass(frozen=True)
 class Completion:
     r"""What may be inserted at the position, with ``\n`` as line ending; perhaps nothing.
 
-    ``seconds`` is the time on the engine's thread, waiting for it excluded.
+    ``seconds`` is the time of the work, waiting for the engine's thread excluded.
     """
 
     text: str
     spans: tuple[Span, ...]
     stats: GenerationStats
     seconds: float
+    origin: Origin = Origin.DECODED
+
+
+def type_through(text: str, seconds: float) -> Completion:
+    """The completion that is the rest of one shown before; no token was decoded for it."""
+    return Completion(text, (), GenerationStats(), seconds, Origin.TYPE_THROUGH)
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,11 @@ from specls.context.document import Snapshot
 from specls.context.text import Position
 from specls.core import CancelToken
 from specls.errors import Cancelled, SpeclsError
-from specls.metrics import GenerationStats
-from specls.service.completion import Completion, Request, complete
+from specls.service.completion import Completion, Origin, Request, complete, type_through
 from specls.service.interface import Loader, Runtime
+from specls.service.shown import ShownSuggestions
 from specls.service.worker import Priority, Worker
-from specls.settings import Settings
+from specls.settings import Settings, camel
 
 logger = logging.getLogger(__name__)
 
@@ -54,6 +54,8 @@ class Counters:
     """With or without a suggestion."""
     empty: int = 0
     """Answered, and there was nothing to suggest."""
+    typed_through: int = 0
+    """Answered with what was left of a suggestion shown before."""
     superseded: int = 0
     cancelled: int = 0
     unavailable: int = 0
@@ -92,9 +94,9 @@ class CompletionService:
         self.settings = Settings()
         self.status = Status(State.IDLE)
         self.counters = Counters()
-        self.last: GenerationStats | None = None
-        self.last_seconds = 0.0
+        self.last: Completion | None = None
         self.last_wait_seconds = 0.0
+        self._shown = ShownSuggestions()
 
     # -- models ------------------------------------------------------------------------------
 
@@ -110,6 +112,7 @@ class CompletionService:
         number, settings = self._loads, self.settings
         loop = asyncio.get_running_loop()
         self._stop_all()
+        self._shown.clear()
         self._tell(Status(State.LOADING))
 
         def progress(share: float) -> None:
@@ -151,10 +154,13 @@ class CompletionService:
 
     # -- requests ----------------------------------------------------------------------------
 
-    async def complete(self, snapshot: Snapshot, position: Position) -> Completion | None:
+    async def complete(
+        self, snapshot: Snapshot, position: Position, *, fresh: bool = False
+    ) -> Completion | None:
         """A completion at ``position``, or None when there is none to be had now.
 
-        That is: no model is loaded, a newer request or a change of the document made this one
+        A suggestion that was shown and still fits is the answer, unless ``fresh`` is asked for.
+        None means: no model is loaded, a newer request or a change of the document made this one
         pointless, or the engine failed (the log says how). Cancelling the coroutine stops the
         computation within one micro-batch and keeps what it had decoded.
         """
@@ -163,6 +169,9 @@ class CompletionService:
             self.counters.unavailable += 1
             return None
         self.supersede(snapshot.uri)
+        started = perf_counter()
+        if not fresh and (rest := self._shown.find(snapshot, position)):
+            return self._answered(type_through(rest, perf_counter() - started))
         running = self._start(Request(snapshot, position, self.settings))
         self._running[snapshot.uri] = running
         try:
@@ -176,7 +185,10 @@ class CompletionService:
             running.cancel.cancel()
             if self._running.get(snapshot.uri) is running:
                 del self._running[snapshot.uri]
-        return self._outcome(running)
+        completion = self._outcome(running)
+        if completion is not None and completion.text:
+            self._shown.remember(snapshot, position, completion.text)
+        return completion
 
     def _start(self, request: Request) -> _Running:
         cancel = CancelToken()
@@ -202,9 +214,13 @@ class CompletionService:
             logger.warning("A completion failed: %s", error)
             self.counters.failed += 1
             return None
+        return self._answered(completion)
+
+    def _answered(self, completion: Completion) -> Completion:
         self.counters.answered += 1
         self.counters.empty += not completion.text
-        self.last, self.last_seconds = completion.stats, completion.seconds
+        self.counters.typed_through += completion.origin is Origin.TYPE_THROUGH
+        self.last = completion
         return completion
 
     def supersede(self, uri: str) -> None:
@@ -215,6 +231,7 @@ class CompletionService:
     def close(self, uri: str) -> None:
         """The document was closed: stop its request and free its part of the cache."""
         self.supersede(uri)
+        self._shown.forget(uri)
 
         def forget() -> None:
             if self._runtime is not None:
@@ -235,15 +252,18 @@ class CompletionService:
         last = None
         if self.last is not None:
             last = {
-                **self.last.as_dict(),
+                "origin": self.last.origin.value,
+                **self.last.stats.as_dict(),
                 "waitMs": round(1000 * self.last_wait_seconds, 2),
-                "totalMs": round(1000 * self.last_seconds, 2),
+                "totalMs": round(1000 * self.last.seconds, 2),
             }
         return {
             "state": self.status.state.value,
             "message": self.status.message,
             "models": dict(runtime.models) if runtime else {},
-            "requests": {item.name: getattr(self.counters, item.name) for item in fields(Counters)},
+            "requests": {
+                camel(item.name): getattr(self.counters, item.name) for item in fields(Counters)
+            },
             "decodedTokens": runtime.engine.target.decoded_tokens if runtime else 0,
             "lastCompletion": last,
         }

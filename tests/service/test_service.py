@@ -73,10 +73,13 @@ class Bench:
     def _close(self) -> None:
         self.closed += 1
 
-    async def complete(self, text: str = "x = 1\n|", uri: str = "file:///a") -> str | None:
+    async def complete(
+        self, text: str = "x = 1\n|", uri: str = "file:///a", *, fresh: bool = False
+    ) -> str | None:
         before, after = text.split("|")
         snapshot = Snapshot(uri, 1, "python", Text(before + after))
-        completion = await self.service.complete(snapshot, Position(before.count("\n"), 0))
+        position = Position(before.count("\n"), 0)
+        completion = await self.service.complete(snapshot, position, fresh=fresh)
         return None if completion is None else completion.text
 
 
@@ -106,6 +109,19 @@ async def test_a_request_is_answered(bench: Bench) -> None:
     assert stats["requests"]["answered"] == 1
     assert stats["models"] == {"target": "qwen2.5-coder-1.5b"}
     assert stats["lastCompletion"]["generatedTokens"] == 5
+
+
+async def test_what_was_shown_is_shown_again(bench: Bench) -> None:
+    """The same request again, or one that types on, decodes nothing; an explicit one does."""
+    await bench.service.configure(Settings())
+    assert await bench.complete() == "hello"
+    decoded = bench.model.decoded_tokens
+    assert await bench.complete() == "hello"
+    assert bench.model.decoded_tokens == decoded
+    assert bench.service.stats()["lastCompletion"]["origin"] == "typeThrough"
+    assert bench.service.stats()["requests"]["typedThrough"] == 1
+    assert await bench.complete(fresh=True) == "hello"
+    assert bench.model.decoded_tokens > decoded
 
 
 async def test_nothing_is_queued_while_loading(bench: Bench) -> None:
