@@ -21,6 +21,8 @@ class GenerationStats:
     """Prompt tokens whose KV was there already."""
     healed_tokens: int = 0
     """Prompt tokens that were chosen anew to spell the same (token healing)."""
+    partial_window: bool = False
+    """Whether the window was kept small, to answer sooner at a new place."""
     anchor_moved: bool = False
     """Whether the prompt was frozen anew for this request."""
     prefill_seconds: float = 0.0
@@ -66,6 +68,7 @@ class GenerationStats:
             "prefilledTokens": self.prefilled_tokens,
             "healedTokens": self.healed_tokens,
             "anchorMoved": self.anchor_moved,
+            "partialWindow": self.partial_window,
             "prefillMs": _milliseconds(self.prefill_seconds),
             "timeToFirstTokenMs": _milliseconds(self.first_token_seconds),
             "decodeMs": _milliseconds(self.decode_seconds),
@@ -77,6 +80,24 @@ class GenerationStats:
             "accepted": _by_name(self.accepted),
             "finish": self.finish.value if self.finish else None,
         }
+
+
+class Rate:
+    """A running mean of something per second, in which newer observations weigh more."""
+
+    def __init__(self, least: int = 16, weight: float = 0.3) -> None:
+        """Observations of less than ``least`` are too small to tell and are ignored."""
+        self._least = least
+        self._weight = weight
+        self.value = 0.0
+        """Per second; 0 before the first observation."""
+
+    def observe(self, amount: int, seconds: float) -> None:
+        """So much took so long."""
+        if amount >= self._least and seconds > 0:
+            new = amount / seconds
+            weight = self._weight if self.value else 1.0
+            self.value += weight * (new - self.value)
 
 
 def rate(amount: float, per: float) -> float:

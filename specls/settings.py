@@ -58,6 +58,13 @@ class Settings:
         "`auto` (anchored where the model's family allows it).",
         choices=("auto", "anchored", "cursor"),
     )
+    cold_budget_ms: int = _setting(
+        1500,
+        "How long reading a new place may delay the first answer there, in milliseconds: a window "
+        "that takes longer begins small and is completed in the background. 0 reads all at once.",
+        low=0,
+        high=600_000,
+    )
     context_tokens: int = _setting(
         8192,
         "How many tokens the key-value cache holds, for all open documents together.",

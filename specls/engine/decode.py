@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -66,7 +66,9 @@ class Generation:
         limits: Limits,
         cancel: CancelToken,
         healing: Healing | None = None,
+        on_prefill: Callable[[int, float], None] | None = None,
     ) -> None:
+        """``on_prefill`` hears how many tokens the prefill decoded, and in how many seconds."""
         self._model = model
         self._session = session
         self._drafters = drafters
@@ -75,6 +77,7 @@ class Generation:
         self._limits = limits
         self._cancel = cancel
         self._healing = healing
+        self._on_prefill = on_prefill or (lambda _tokens, _seconds: None)
         self._base = len(prompt) - (healing.tokens if healing else 0)
         self._tokens = list(prompt[: self._base])
         self.stats = GenerationStats(prompt_tokens=len(prompt))
@@ -106,6 +109,7 @@ class Generation:
         synced = self._session.sync(self._prompt, self._cancel, scored=rows)
         self.stats.reused_tokens = synced.reused
         self.stats.prefill_seconds = perf_counter() - started
+        self._on_prefill(synced.prefilled, self.stats.prefill_seconds)
         new: list[int] = []
         for row in range(rows):
             new.append(self._choose(row, new))

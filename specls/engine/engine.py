@@ -8,7 +8,9 @@ from copy import copy
 from specls.core import CancelToken, Source
 from specls.engine.decode import Generation, Healing, Limits
 from specls.engine.interface import Controller, Drafter, TokenModel
+from specls.engine.session import Synced, common_prefix
 from specls.engine.sessions import SessionTable
+from specls.metrics import Rate
 
 
 class Engine:
@@ -20,6 +22,7 @@ class Engine:
         """``drafters`` holds at least the sources that the controller may plan."""
         self.target = target
         self.drafters = drafters
+        self.prefill_rate = Rate()
         self._controller = controller
         self._sessions = SessionTable(target)
 
@@ -44,8 +47,34 @@ class Engine:
         for drafter in self.drafters.values():
             drafter.begin(document, sure)
         return Generation(
-            self.target, session, self.drafters, self._controller, prompt, limits, cancel, healing
+            self.target,
+            session,
+            self.drafters,
+            self._controller,
+            prompt,
+            limits,
+            cancel,
+            healing,
+            self.prefill_rate.observe,
         )
+
+    def reusable(self, document: object, prompt: Sequence[int]) -> int:
+        """How many tokens of ``prompt`` the document's session holds already."""
+        session = self._sessions.find(document)
+        return common_prefix(session.tokens, prompt) if session else 0
+
+    def prefill(self, document: object, prompt: Sequence[int], cancel: CancelToken) -> Synced:
+        """Make the document's session hold ``prompt``, and generate nothing.
+
+        Raises:
+            Cancelled: what was decoded until then is kept, and a later call goes on there.
+            ContextFull, DecodeFailed: as :meth:`TokenModel.decode`.
+        """
+        return self._sessions.open(document, len(prompt) + 1).sync(prompt, cancel)
+
+    def rename(self, document: object, other: object) -> None:
+        """Let ``other`` have the session of ``document``, and forget the one it had."""
+        self._sessions.rename(document, other)
 
     def with_controller(self, controller: Controller) -> Engine:
         """The same models and sessions under another controller, for comparisons."""

@@ -42,6 +42,16 @@ class SessionTable:
             self._evict()
         return session
 
+    def find(self, document: object) -> Session | None:
+        """The document's session, if it has one; nobody's turn changes."""
+        return self._sessions.get(document)
+
+    def rename(self, document: object, other: object) -> None:
+        """Give ``document``'s session to ``other``, whose own is closed."""
+        session = self._sessions.pop(document)
+        self.close(other)
+        self._sessions[other] = session
+
     def close(self, document: object) -> None:
         """Forget the document and give its sequence back."""
         if (session := self._sessions.pop(document, None)) is not None:

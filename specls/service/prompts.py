@@ -99,14 +99,17 @@ class PromptBuilder:
         position: Position,
         budget: tuple[int, int],
         layout: str = "cursor",
+        *,
+        renew: bool = False,
     ) -> Built:
         """The prompt for a completion at ``position``; never empty.
 
-        ``budget`` is the most tokens before and behind the cursor. Costs as much as the window,
-        whatever the size of the document.
+        ``budget`` is the most tokens before and behind the cursor; an anchor that still holds
+        keeps its own size, unless it's to be renewed. Costs as much as the window, whatever the
+        size of the document.
         """
         if self.anchors(layout):
-            return self._anchored(snapshot, position, budget)
+            return self._anchored(snapshot, position, budget, renew=renew)
         before, after = budget
         cut = window.cut(
             snapshot, position, before, after if self.dialect.fills_in else 0, self._count
@@ -118,8 +121,22 @@ class PromptBuilder:
         """The document was closed."""
         self._anchors.pop(uri, None)
 
-    def _anchored(self, snapshot: Snapshot, position: Position, budget: tuple[int, int]) -> Built:
-        seen = follow(self._anchors.get(snapshot.uri), snapshot, position, budget, self._count)
+    def freeze(
+        self, snapshot: Snapshot, position: Position, budget: tuple[int, int]
+    ) -> tuple[Anchor, list[int]]:
+        """A new anchor at ``position`` and the tokens of what it froze; nothing follows it yet."""
+        anchor = follow(None, snapshot, position, budget, self._count).anchor
+        return anchor, self._compile(anchored(anchor.prefix, anchor.suffix, ""))[:-1]
+
+    def adopt(self, uri: str, anchor: Anchor) -> None:
+        """Follow this anchor from now on, where it holds."""
+        self._anchors[uri] = anchor
+
+    def _anchored(
+        self, snapshot: Snapshot, position: Position, budget: tuple[int, int], *, renew: bool
+    ) -> Built:
+        known = None if renew else self._anchors.get(snapshot.uri)
+        seen = follow(known, snapshot, position, budget, self._count)
         self._anchors[snapshot.uri] = seen.anchor
         prompt = anchored(seen.anchor.prefix, seen.anchor.suffix, seen.typed)
         built = self._healed(self._compile(prompt), seen.window, last=prompt.segments[-1])

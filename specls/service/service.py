@@ -15,6 +15,7 @@ from specls.context.text import Position
 from specls.core import CancelToken
 from specls.errors import Cancelled, SpeclsError
 from specls.service.completion import Completion, Origin, Request, complete, type_through
+from specls.service.growth import Growth
 from specls.service.interface import Loader, Runtime
 from specls.service.shown import ShownSuggestions
 from specls.service.worker import Priority, Worker
@@ -22,7 +23,9 @@ from specls.settings import Settings, camel
 
 logger = logging.getLogger(__name__)
 
-_LIVE = frozenset({"max_tokens", "prefix_tokens", "suffix_tokens", "prompt_layout"})
+_LIVE = frozenset(
+    {"max_tokens", "prefix_tokens", "suffix_tokens", "prompt_layout", "cold_budget_ms"}
+)
 """Settings that the next request follows; a change of any other loads the models anew."""
 
 
@@ -97,6 +100,7 @@ class CompletionService:
         self.last: Completion | None = None
         self.last_wait_seconds = 0.0
         self._shown = ShownSuggestions()
+        self._growth = Growth(self._worker, lambda: self._runtime, lambda: bool(self._running))
 
     # -- models ------------------------------------------------------------------------------
 
@@ -186,11 +190,15 @@ class CompletionService:
             if self._running.get(snapshot.uri) is running:
                 del self._running[snapshot.uri]
         completion = self._outcome(running)
+        if completion is not None and completion.stats.partial_window:
+            self._growth.want(Request(snapshot, position, self.settings))
+        self._growth.go_on()
         if completion is not None and completion.text:
             self._shown.remember(snapshot, position, completion.text)
         return completion
 
     def _start(self, request: Request) -> _Running:
+        self._growth.pause()
         cancel = CancelToken()
         queued = perf_counter()
 
@@ -232,15 +240,18 @@ class CompletionService:
         """The document was closed: stop its request and free its part of the cache."""
         self.supersede(uri)
         self._shown.forget(uri)
+        self._growth.forget(uri)
 
         def forget() -> None:
             if self._runtime is not None:
                 self._runtime.engine.close(uri)
+                self._runtime.engine.close(("spare", uri))
                 self._runtime.prompts.forget(uri)
 
         self._worker.submit(Priority.CLOSE, forget)
 
     def _stop_all(self) -> None:
+        self._growth.clear()
         for uri in list(self._running):
             self.supersede(uri)
 

@@ -20,6 +20,7 @@ class Priority(IntEnum):
     LOAD = 1
     CLOSE = 2
     REQUEST = 3
+    BACKGROUND = 4
 
 
 class Worker:

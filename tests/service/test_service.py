@@ -14,6 +14,7 @@ from specls.context.text import Position, Text
 from specls.engine.controllers import FixedController
 from specls.engine.engine import Engine
 from specls.errors import DecodeFailed, LoadFailed
+from specls.metrics import GenerationStats
 from specls.service.interface import Runtime
 from specls.service.prompts import PromptBuilder, dialect_of
 from specls.service.service import CompletionService, State
@@ -70,6 +71,11 @@ class Bench:
             close=self._close,
         )
 
+    @property
+    def last(self) -> GenerationStats:
+        assert self.service.last is not None
+        return self.service.last.stats
+
     def _close(self) -> None:
         self.closed += 1
 
@@ -78,7 +84,8 @@ class Bench:
     ) -> str | None:
         before, after = text.split("|")
         snapshot = Snapshot(uri, 1, "python", Text(before + after))
-        position = Position(before.count("\n"), 0)
+        lines = before.split("\n")
+        position = Position(len(lines) - 1, len(lines[-1]))
         completion = await self.service.complete(snapshot, position, fresh=fresh)
         return None if completion is None else completion.text
 
@@ -122,6 +129,62 @@ async def test_what_was_shown_is_shown_again(bench: Bench) -> None:
     assert bench.service.stats()["requests"]["typedThrough"] == 1
     assert await bench.complete(fresh=True) == "hello"
     assert bench.model.decoded_tokens > decoded
+
+
+LONG = "".join(f"x{number} = {number}\n" for number in range(200))
+"""2,090 tokens of the tests' vocabulary: more than a new place is read with at once."""
+
+
+async def test_a_new_place_is_answered_from_a_small_window(bench: Bench) -> None:
+    """The first answer comes from a small window; the whole one is read while nobody waits."""
+    await bench.service.configure(Settings())
+    assert await bench.complete(LONG + "|") == "hello"
+    assert bench.last.partial_window
+    assert bench.last.prompt_tokens <= 260
+    await until(lambda: not bench.service._growth._wanted)
+    assert await bench.complete(LONG + "h|", fresh=True) == "ello"
+    assert not bench.last.partial_window
+    assert not bench.last.anchor_moved
+    assert bench.last.prompt_tokens > 1400
+    assert bench.last.prefilled_tokens <= 4
+
+
+async def test_a_request_interrupts_the_reading_of_a_window(bench: Bench) -> None:
+    """A request that comes meanwhile is next, and the reading goes on afterwards where it was."""
+    await bench.service.configure(Settings())
+    await bench.complete(LONG + "|")
+    await until(lambda: len(bench.model.held.get(1, [])) >= 128)
+    bench.go.clear()
+    bench.busy.clear()
+    await until(bench.busy.is_set)
+    other = asyncio.create_task(bench.complete(uri="file:///b"))
+    await asyncio.sleep(0)
+    read = len(bench.model.held[1])
+    bench.go.set()
+    assert await other == "hello"
+    assert len(bench.model.held[1]) <= read + 64
+    await until(lambda: not bench.service._growth._wanted)
+    assert await bench.complete(LONG + "h|", fresh=True) == "ello"
+    assert bench.last.prefilled_tokens <= 4
+
+
+async def test_closing_a_document_ends_the_reading_of_its_window(bench: Bench) -> None:
+    """A closed document holds nothing, also when its window was being read."""
+    await bench.service.configure(Settings())
+    await bench.complete(LONG + "|")
+    await until(lambda: len(bench.model.held.get(1, [])) >= 128)
+    bench.service.close("file:///a")
+    assert await bench.complete(uri="file:///b") == "hello"
+    held = {number: len(tokens) for number, tokens in bench.model.held.items() if tokens}
+    assert len(held) == 1
+
+
+async def test_without_a_budget_the_whole_window_is_read_at_once(bench: Bench) -> None:
+    """With ``coldBudgetMs`` at 0 the first answer has the whole window."""
+    await bench.service.configure(Settings(cold_budget_ms=0))
+    await bench.complete(LONG + "|")
+    assert bench.last.prompt_tokens > 1400
+    assert not bench.last.partial_window
 
 
 async def test_nothing_is_queued_while_loading(bench: Bench) -> None:
