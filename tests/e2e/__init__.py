@@ -1,0 +1,1 @@
+"""Real server processes, driven over stdin and stdout."""
