@@ -23,7 +23,7 @@ SAMPLE = Path(__file__).parent / "samples" / "inventory.py"
 LINE = 24
 """The line of the sample, from 1, that is completed and typed."""
 
-TYPED = "return sum("
+TYPED = "total = sum("
 LOAD_SECONDS = 120
 console = Console()
 
@@ -116,7 +116,8 @@ async def _session() -> int:
     await editor.open(uri, SAMPLE.read_text(encoding="utf-8"))
     for message in editor.messages:
         console.print(message, style="yellow")
-    table = Table("typed so far", "answer after", "from", "prompt tokens decoded", "ghost text")
+    table = Table("typed so far", "after", "answered by", "read")
+    table.add_column("ghost text", no_wrap=True, overflow="ellipsis")
     line, column = LINE - 1, 8
     for count in range(len(TYPED) + 1):
         if count:
@@ -130,7 +131,7 @@ async def _session() -> int:
             f"{milliseconds:.0f} ms",
             last.origin,
             str(last.promptTokens - last.reusedTokens),
-            text or "(nothing)",
+            text.replace("\n", "⏎") or "(nothing)",
         )
     console.print(table)
     await editor.shutdown_async(None)

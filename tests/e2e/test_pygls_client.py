@@ -30,7 +30,7 @@ async def soon(work: Awaitable[T]) -> T:
 async def client(request: pytest.FixtureRequest) -> AsyncIterator[Any]:
     """A client with a server of its own, the model loaded; it says goodbye after the test."""
     plain = request.param == "pygls"
-    made = LanguageClient("client", "1") if plain else make_test_lsp_client()
+    made: Any = LanguageClient("client", "1") if plain else make_test_lsp_client()
     capabilities = types.ClientCapabilities() if plain else client_capabilities(request.param)
     await made.start_io(*SERVER, cwd=ROOT)
     params = types.InitializeParams(capabilities, initialization_options=SMALL)
