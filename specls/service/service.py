@@ -189,6 +189,7 @@ class CompletionService:
             running.cancel.cancel()
             if self._running.get(snapshot.uri) is running:
                 del self._running[snapshot.uri]
+            self._growth.go_on()
         completion = self._outcome(running)
         if completion is not None and completion.stats.partial_window:
             self._growth.want(Request(snapshot, position, self.settings))
