@@ -21,7 +21,8 @@ def _setting(
 ) -> Any:
     return field(
         default=default,
-        metadata={"text": text, "choices": choices, "low": low, "high": high},
+        metadata={"text": text, "choices": choices, "low": low, "high": high}
+        | {"switch": isinstance(default, bool)},
     )
 
 
@@ -64,6 +65,11 @@ class Settings:
         "that takes longer begins small and is completed in the background. 0 reads all at once.",
         low=0,
         high=600_000,
+    )
+    prefetch: bool = _setting(
+        True,  # noqa: FBT003 - a default
+        "Whether the text behind a suggestion is completed while nobody waits, so that it is there "
+        "when the suggestion is accepted.",
     )
     context_tokens: int = _setting(
         8192,
@@ -116,6 +122,8 @@ def camel(name: str) -> str:
 
 
 def _allowed(meta: Mapping[str, Any], types: str) -> str:
+    if meta["switch"]:
+        return "true or false"
     parts = [f'"{choice}"' for choice in meta["choices"]]
     if meta["low"] is not None:
         parts.append(f"a whole number from {meta['low']} to {meta['high']}")
@@ -125,6 +133,8 @@ def _allowed(meta: Mapping[str, Any], types: str) -> str:
 
 
 def _accepts(meta: Mapping[str, Any], value: object) -> bool:
+    if meta["switch"]:
+        return isinstance(value, bool)
     if isinstance(value, str):
         if meta["choices"]:
             return value in meta["choices"]

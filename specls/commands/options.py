@@ -33,6 +33,8 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
         if value is not None and item.metadata["low"] is not None:
             with contextlib.suppress(ValueError):
                 value = int(value)
+        elif item.metadata["switch"]:
+            value = {"true": True, "false": False}.get(value, value)
         given[camel(item.name)] = value
     settings, problems = parse(given)
     if problems:

@@ -173,6 +173,18 @@ class Text:
         return text
 
 
+def line_ending(text: Text, line: int) -> str:
+    r"""The line ending that is used around a line: ``\n`` where nothing else is."""
+    nearby = list(text.lines(max(line - 50, 0), line + 50))
+    windows = sum(each.endswith("\r\n") for each in nearby)
+    unix = sum(each.endswith("\n") for each in nearby) - windows
+    mac = sum(each.endswith("\r") for each in nearby)
+    best = max(windows, unix, mac)
+    if best == unix:
+        return "\n"
+    return "\r\n" if best == windows else "\r"
+
+
 def _chunked(lines: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     if len(lines) <= 2 * _CHUNK:
         return (tuple(lines),)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from lsprotocol import types
 
 from specls.context.document import Snapshot
-from specls.context.text import Encoding, Position, character_of
+from specls.context.text import Encoding, Position, character_of, line_ending
 
 _LONGEST_COVERED = 500
 _WORD = re.compile(r"\w*\Z")
@@ -71,18 +71,6 @@ def inline_item(
     def place(position: Position) -> types.Position:
         return types.Position(position.line, character_of(line, position.column, encoding))
 
-    insert = spot.covered + text.replace("\n", line_ending(original, spot.end.line))
+    insert = spot.covered + text.replace("\n", line_ending(original.text, spot.end.line))
     covered = types.Range(place(spot.start), place(spot.end))
     return types.InlineCompletionItem(insert_text=insert, range=covered)
-
-
-def line_ending(snapshot: Snapshot, line: int) -> str:
-    r"""The line ending that is used around a line: ``\n`` where nothing else is."""
-    nearby = list(snapshot.text.lines(max(line - 50, 0), line + 50))
-    windows = sum(each.endswith("\r\n") for each in nearby)
-    unix = sum(each.endswith("\n") for each in nearby) - windows
-    mac = sum(each.endswith("\r") for each in nearby)
-    best = max(windows, unix, mac)
-    if best == unix:
-        return "\n"
-    return "\r\n" if best == windows else "\r"

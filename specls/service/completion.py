@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from time import perf_counter
 
 from specls.context.document import Snapshot
 from specls.context.place import Place, place_of
 from specls.context.stop import end_of
-from specls.context.text import Position
+from specls.context.text import Position, line_ending
 from specls.context.trim import trimmed_length
 from specls.core import CancelToken, FinishReason, Source
 from specls.engine.decode import Generation, Limits, Token
@@ -96,6 +96,17 @@ def budget_of(settings: Settings, capacity: int) -> Budget:
         return Budget(settings.prefix_tokens, settings.suffix_tokens, new)
     prefix = settings.prefix_tokens * room // wanted
     return Budget(prefix, room - prefix, new)
+
+
+def accepted(request: Request, text: str) -> Request:
+    """The request that follows when ``text`` is accepted where ``request`` asked."""
+    at, snapshot = request.position, request.snapshot
+    lines = text.split("\n")
+    ending = line_ending(snapshot.text, at.line)
+    changed = snapshot.text.replace(at, at, text.replace("\n", ending))
+    column = len(lines[-1]) + (at.column if len(lines) == 1 else 0)
+    position = Position(at.line + len(lines) - 1, column)
+    return replace(request, snapshot=replace(snapshot, text=changed), position=position)
 
 
 def complete(runtime: Runtime, request: Request, cancel: CancelToken) -> Completion:

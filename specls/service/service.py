@@ -14,8 +14,16 @@ from specls.context.document import Snapshot
 from specls.context.text import Position
 from specls.core import CancelToken
 from specls.errors import Cancelled, SpeclsError
-from specls.service.completion import Completion, Origin, Request, complete, type_through
-from specls.service.growth import Growth
+from specls.service.background import Background, Errand, Kind
+from specls.service.completion import (
+    Completion,
+    Origin,
+    Request,
+    accepted,
+    complete,
+    grow,
+    type_through,
+)
 from specls.service.interface import Loader, Runtime
 from specls.service.shown import ShownSuggestions
 from specls.service.worker import Priority, Worker
@@ -24,7 +32,7 @@ from specls.settings import Settings, camel
 logger = logging.getLogger(__name__)
 
 _LIVE = frozenset(
-    {"max_tokens", "prefix_tokens", "suffix_tokens", "prompt_layout", "cold_budget_ms"}
+    {"max_tokens", "prefix_tokens", "suffix_tokens", "prompt_layout", "cold_budget_ms", "prefetch"}
 )
 """Settings that the next request follows; a change of any other loads the models anew."""
 
@@ -100,7 +108,9 @@ class CompletionService:
         self.last: Completion | None = None
         self.last_wait_seconds = 0.0
         self._shown = ShownSuggestions()
-        self._growth = Growth(self._worker, lambda: self._runtime, lambda: bool(self._running))
+        self._background = Background(
+            self._worker, lambda: self._runtime, lambda: bool(self._running)
+        )
 
     # -- models ------------------------------------------------------------------------------
 
@@ -176,6 +186,7 @@ class CompletionService:
         started = perf_counter()
         if not fresh and (rest := self._shown.find(snapshot, position)):
             return self._answered(type_through(rest, perf_counter() - started))
+        self._background.forget(Kind.PREFETCH, snapshot.uri)
         running = self._start(Request(snapshot, position, self.settings))
         self._running[snapshot.uri] = running
         try:
@@ -189,17 +200,40 @@ class CompletionService:
             running.cancel.cancel()
             if self._running.get(snapshot.uri) is running:
                 del self._running[snapshot.uri]
-            self._growth.go_on()
+            self._background.go_on()
         completion = self._outcome(running)
-        if completion is not None and completion.stats.partial_window:
-            self._growth.want(Request(snapshot, position, self.settings))
-        self._growth.go_on()
-        if completion is not None and completion.text:
-            self._shown.remember(snapshot, position, completion.text)
+        if completion is not None:
+            self._plan_ahead(Request(snapshot, position, self.settings), completion)
         return completion
 
+    def _plan_ahead(self, request: Request, completion: Completion) -> None:
+        """Remember what is shown, and have done what the next request may need."""
+        uri, text = request.snapshot.uri, completion.text
+        if completion.stats.partial_window:
+
+            def grow_window(runtime: Runtime, cancel: CancelToken) -> None:
+                grow(runtime, request, cancel)
+
+            self._background.want(Kind.GROW, uri, Errand(grow_window))
+        if text:
+            self._shown.remember(request.snapshot, request.position, text)
+        if text and request.settings.prefetch:
+            following = accepted(request, text)
+
+            def complete_following(runtime: Runtime, cancel: CancelToken) -> Completion:
+                return complete(runtime, following, cancel)
+
+            def show_later(completion: Completion) -> None:
+                if completion.text:
+                    where = (following.snapshot, following.position)
+                    self._shown.remember(*where, completion.text)
+
+            errand = Errand(complete_following, show_later)
+            self._background.want(Kind.PREFETCH, uri, errand)
+        self._background.go_on()
+
     def _start(self, request: Request) -> _Running:
-        self._growth.pause()
+        self._background.pause()
         cancel = CancelToken()
         queued = perf_counter()
 
@@ -241,7 +275,8 @@ class CompletionService:
         """The document was closed: stop its request and free its part of the cache."""
         self.supersede(uri)
         self._shown.forget(uri)
-        self._growth.forget(uri)
+        for kind in Kind:
+            self._background.forget(kind, uri)
 
         def forget() -> None:
             if self._runtime is not None:
@@ -252,7 +287,7 @@ class CompletionService:
         self._worker.submit(Priority.CLOSE, forget)
 
     def _stop_all(self) -> None:
-        self._growth.clear()
+        self._background.clear()
         for uri in list(self._running):
             self.supersede(uri)
 

@@ -27,7 +27,7 @@ INLINE = "textDocument/inlineCompletion"
 CANCELLED = -32800
 NEW = 32
 OPTIONS = SMALL | LONG | {"maxTokens": NEW}
-LINES = 40
+LINES = 32
 
 
 def counting(name: str) -> str:

@@ -97,7 +97,7 @@ def test_cancelling_a_prefill_stops_within_a_micro_batch(plain: Runtime) -> None
     """Set while the second micro-batch runs, a cancellation ends it, and the first is kept."""
     target = plain.engine.target
     prompt = plain.tokenizer.encode("def f(x):\n    return x + 1\n" * 20)
-    assert len(prompt) > 5 * target.micro_batch
+    assert len(prompt) > 3 * target.micro_batch
     cancel, before = CancelToken(), target.decoded_tokens
     watcher = threading.Thread(target=_cancel_after, args=(plain, before, 1, cancel))
     watcher.start()

@@ -141,7 +141,7 @@ async def test_a_new_place_is_answered_from_a_small_window(bench: Bench) -> None
     assert await bench.complete(LONG + "|") == "hello"
     assert bench.last.partial_window
     assert bench.last.prompt_tokens <= 260
-    await until(lambda: not bench.service._growth._wanted)
+    await until(lambda: bench.service._background.idle)
     assert await bench.complete(LONG + "h|", fresh=True) == "ello"
     assert not bench.last.partial_window
     assert not bench.last.anchor_moved
@@ -177,7 +177,7 @@ async def test_a_request_interrupts_the_reading_of_a_window(bench: Bench) -> Non
     assert await other == "hello"
     # The pass that was held raised, being cancelled; the request's own came next.
     assert seen[0] == read
-    await until(lambda: not bench.service._growth._wanted)
+    await until(lambda: bench.service._background.idle)
     assert await bench.complete(LONG + "h|", fresh=True) == "ello"
     assert bench.last.prefilled_tokens <= 4
 
@@ -193,6 +193,39 @@ async def test_closing_a_document_ends_the_reading_of_its_window(bench: Bench) -
     assert await bench.complete(uri="file:///b") == "hello"
     held = {number: len(tokens) for number, tokens in bench.model.held.items() if tokens}
     assert len(held) == 1
+
+
+async def test_what_follows_is_there_when_the_suggestion_is_accepted(bench: Bench) -> None:
+    """While nobody waits, the text behind the suggestion is completed, and then shown at once."""
+    bench.model.script = says("hello world")
+    await bench.service.configure(Settings(max_tokens=5))
+    assert await bench.complete() == "hello"
+    await until(lambda: bench.service._background.idle)
+    decoded = bench.model.decoded_tokens
+    assert await bench.complete("x = 1\nhello|") == " worl"
+    assert bench.model.decoded_tokens == decoded
+
+
+async def test_without_prefetch_nothing_is_done_ahead(bench: Bench) -> None:
+    """With the setting off, an answered request leaves nothing to be done."""
+    bench.model.script = says("hello world")
+    await bench.service.configure(Settings(max_tokens=5, prefetch=False))
+    assert await bench.complete() == "hello"
+    assert bench.service._background.idle
+
+
+async def test_a_prefetch_gives_way_to_another_key(bench: Bench) -> None:
+    """Typing something else makes what was to be done ahead pointless."""
+    bench.model.script = says("hello world")
+    await bench.service.configure(Settings(max_tokens=5))
+    bench.go.clear()
+    first = asyncio.create_task(bench.complete())
+    await until(bench.busy.is_set)
+    bench.go.set()
+    assert await first == "hello"
+    assert await bench.complete("x = 1\nq|") == "ello"
+    await until(lambda: bench.service._background.idle)
+    assert await bench.complete("x = 1\nqello|") == " worl"
 
 
 async def test_without_a_budget_the_whole_window_is_read_at_once(bench: Bench) -> None:

@@ -139,7 +139,7 @@ def _cache_bytes_per_token(weights: Weights, options: LoadOptions) -> float:
 
 
 def _make_context(path: Path, weights: Weights, options: LoadOptions) -> LlamaModel:
-    micro_batch = options.micro_batch or (512 if weights.on_gpu else 32)
+    micro_batch = options.micro_batch or (512 if weights.on_gpu else 64)
     params = _context_params(options, micro_batch)
     library.forget_messages()
     context = lib.llama_init_from_model(weights.handle, params)

@@ -1,0 +1,126 @@
+"""Work that is done while nobody waits, and that never delays a request."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+from specls.core import CancelToken
+from specls.errors import Cancelled, SpeclsError
+from specls.service.interface import Runtime
+from specls.service.worker import Priority, Worker
+
+logger = logging.getLogger(__name__)
+
+
+class Kind(IntEnum):
+    """What is done first when several things are to be done."""
+
+    GROW = 0
+    """Read the whole window of a place that was answered from a small one."""
+    PREFETCH = 1
+    """Complete the text as it will be when the suggestion that is shown was accepted."""
+
+
+@dataclass(frozen=True)
+class Errand:
+    """One piece of work.
+
+    ``work`` runs on the worker, and again from its beginning after it was stopped; ``done`` gets
+    its result on the event loop.
+    """
+
+    work: Callable[[Runtime, CancelToken], Any]
+    done: Callable[[Any], None] = lambda _result: None
+
+
+class Background:
+    """The errands of all documents, at most one of a kind each. Used from the event loop.
+
+    One is worked on at a time. A request stops it within a micro-batch; what was decoded is kept
+    in its session, and :meth:`go_on` begins it again there.
+    """
+
+    def __init__(
+        self,
+        worker: Worker,
+        runtime: Callable[[], Runtime | None],
+        busy: Callable[[], bool],
+    ) -> None:
+        """``runtime`` is asked on the worker; ``busy`` tells whether requests wait."""
+        self._worker = worker
+        self._runtime = runtime
+        self._busy = busy
+        self._errands: dict[tuple[Kind, str], Errand] = {}
+        self._cancel: CancelToken | None = None
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is left to be done."""
+        return not self._errands and self._cancel is None
+
+    def want(self, kind: Kind, uri: str, errand: Errand) -> None:
+        """Have something done for a document, instead of the same kind wanted before."""
+        self._errands.pop((kind, uri), None)
+        self._errands[kind, uri] = errand
+
+    def forget(self, kind: Kind, uri: str) -> None:
+        """It isn't wanted any more."""
+        if self._errands.pop((kind, uri), None) is not None:
+            self.pause()
+
+    def clear(self) -> None:
+        """Stop, and want nothing any more."""
+        self._errands.clear()
+        self.pause()
+
+    def pause(self) -> None:
+        """Leave the processor to a request."""
+        if self._cancel is not None:
+            self._cancel.cancel()
+
+    def go_on(self) -> None:
+        """Run the next errand, unless a request waits or one is run."""
+        if not self._errands or self._cancel is not None or self._busy():
+            return
+        key = self._next()
+        errand = self._errands[key]
+        self._cancel = cancel = CancelToken()
+        loop = asyncio.get_running_loop()
+
+        def job() -> Any:
+            cancel.raise_if_cancelled()
+            runtime = self._runtime()
+            return None if runtime is None else errand.work(runtime, cancel)
+
+        def done(future: Future[Any]) -> None:
+            with contextlib.suppress(RuntimeError):  # the loop may be closed by now
+                loop.call_soon_threadsafe(self._done, key, errand, future)
+
+        self._worker.submit(Priority.BACKGROUND, job).add_done_callback(done)
+
+    def _next(self) -> tuple[Kind, str]:
+        """Of the most important kind, the newest."""
+        first = min(kind for kind, _ in self._errands)
+        return next(key for key in reversed(self._errands) if key[0] == first)
+
+    def _done(self, key: tuple[Kind, str], errand: Errand, future: Future[Any]) -> None:
+        self._cancel = None
+        error = future.exception()
+        if not isinstance(error, Cancelled):
+            wanted = self._errands.get(key) is errand
+            if wanted:
+                del self._errands[key]
+            if isinstance(error, SpeclsError):
+                logger.warning("Work in the background failed: %s", error)
+            elif error is not None:
+                logger.error("Work in the background failed", exc_info=error)
+            elif wanted:
+                errand.done(future.result())
+        self.go_on()
