@@ -53,8 +53,9 @@ format: $(READY) ## put the code in shape
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(READY) models ## measure decoding: bare llama.cpp, our loop, lookup, draft; peak memory
+bench: $(READY) models ## measure decoding (bare llama.cpp, our loop, drafts, memory) and typing
 	$(BIN)/python -m bench.decode
+	$(BIN)/python -m bench.typing
 
 clean: ## remove .venv and caches (not the models)
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
