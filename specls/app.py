@@ -19,6 +19,7 @@ from specls.engine.engine import Engine
 from specls.engine.interface import Controller, Drafter, Plan
 from specls.engine.llama.loader import LoadOptions, describe_backend, load_model
 from specls.engine.llama.model import LlamaModel
+from specls.engine.spill import Spill
 from specls.errors import EngineError, ModelError
 from specls.service.completion import budget_of
 from specls.service.healing import Spelling
@@ -128,7 +129,7 @@ class _Assembly:
         controller = _controller(self.settings, with_model=draft is not None)
         self.progress(1.0)
         return Runtime(
-            engine=Engine(target, drafters, controller),
+            engine=Engine(target, drafters, controller, Spill(self.settings.kv_budget_mib * 2**20)),
             tokenizer=vocabulary,
             prompts=PromptBuilder(vocabulary, dialect, Spelling(vocabulary)),
             models=self._describe(resolved, target, draft, fills_in=dialect.fills_in),

@@ -19,6 +19,8 @@ class GenerationStats:
     prompt_tokens: int = 0
     reused_tokens: int = 0
     """Prompt tokens whose KV was there already."""
+    restored_tokens: int = 0
+    """Of the reused tokens, those that came back from a spilled state."""
     healed_tokens: int = 0
     """Prompt tokens that were chosen anew to spell the same (token healing)."""
     partial_window: bool = False
@@ -65,6 +67,7 @@ class GenerationStats:
         return {
             "promptTokens": self.prompt_tokens,
             "reusedTokens": self.reused_tokens,
+            "restoredTokens": self.restored_tokens,
             "prefilledTokens": self.prefilled_tokens,
             "healedTokens": self.healed_tokens,
             "anchorMoved": self.anchor_moved,

@@ -77,6 +77,13 @@ class Settings:
         low=256,
         high=1_048_576,
     )
+    kv_budget_mib: int = _setting(
+        512,
+        "How much memory, in MiB, the states of documents may take that had to make way in the "
+        "cache; they come back in a fraction of the time of reading them again. 0 keeps none.",
+        low=0,
+        high=1_048_576,
+    )
     gpu_layers: int | str = _setting(
         "auto",
         "How many layers run on the GPU: a number, or `auto` (all of them where a GPU back end "
@@ -118,7 +125,7 @@ class Problem:
 def camel(name: str) -> str:
     """The name of a field as editors know it: ``max_tokens`` → ``maxTokens``."""
     head, *rest = name.split("_")
-    return head + "".join(part.capitalize() for part in rest)
+    return head + "".join("MiB" if part == "mib" else part.capitalize() for part in rest)
 
 
 def _allowed(meta: Mapping[str, Any], types: str) -> str:

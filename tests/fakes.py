@@ -81,6 +81,14 @@ class ScriptedModel:
     def truncate(self, sequence: int, length: int) -> None:
         del self.held.setdefault(sequence, [])[length:]
 
+    def save(self, sequence: int) -> bytes:
+        return np.array(self.held[sequence], dtype=np.int32).tobytes()
+
+    def restore(self, sequence: int, state: bytes) -> bool:
+        assert self.held.get(sequence, []) == [], "only an empty sequence is restored"
+        self.held[sequence] = np.frombuffer(state, dtype=np.int32).tolist()
+        return sum(map(len, self.held.values())) <= self.capacity
+
 
 class ByteTokenizer:
     """One token per byte, and four control tokens."""

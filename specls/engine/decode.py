@@ -108,6 +108,8 @@ class Generation:
         rows = 1 + len(self._prompt) - self._base
         synced = self._session.sync(self._prompt, self._cancel, scored=rows)
         self.stats.reused_tokens = synced.reused
+        self.stats.restored_tokens = min(synced.reused, self._session.restored)
+        self._session.restored = 0
         self.stats.prefill_seconds = perf_counter() - started
         self._on_prefill(synced.prefilled, self.stats.prefill_seconds)
         new: list[int] = []

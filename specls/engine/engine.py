@@ -10,6 +10,7 @@ from specls.engine.decode import Generation, Healing, Limits
 from specls.engine.interface import Controller, Drafter, TokenModel
 from specls.engine.session import Synced, common_prefix
 from specls.engine.sessions import SessionTable
+from specls.engine.spill import Spill
 from specls.metrics import Rate
 
 
@@ -17,14 +18,21 @@ class Engine:
     """Writes on behind a prompt, for one document at a time, on the thread that owns the models."""
 
     def __init__(
-        self, target: TokenModel, drafters: Mapping[Source, Drafter], controller: Controller
+        self,
+        target: TokenModel,
+        drafters: Mapping[Source, Drafter],
+        controller: Controller,
+        spill: Spill | None = None,
     ) -> None:
-        """``drafters`` holds at least the sources that the controller may plan."""
+        """``drafters`` holds at least the sources that the controller may plan.
+
+        ``spill`` keeps the states of documents that make way in the target's cache.
+        """
         self.target = target
         self.drafters = drafters
         self.prefill_rate = Rate()
         self._controller = controller
-        self._sessions = SessionTable(target)
+        self._sessions = SessionTable(target, spill)
 
     def generate(
         self,

@@ -69,6 +69,15 @@ class TokenModel(Protocol):
     def truncate(self, sequence: int, length: int) -> None:
         """Forget everything of the sequence after its first ``length`` tokens."""
 
+    def save(self, sequence: int) -> bytes:
+        """The state of a sequence, for :meth:`restore`. Changes nothing."""
+
+    def restore(self, sequence: int, state: bytes) -> bool:
+        """Make an empty sequence what another was when it was saved; False if that's impossible.
+
+        After a failure the sequence is empty. Whoever restores keeps the tokens that it held.
+        """
+
 
 class Constraint(Protocol):
     """Which tokens may come next while something given must be spelt first (token healing)."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from specls.core import CancelToken
 from specls.engine.interface import TokenModel
+from specls.engine.spill import Spilled
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class Session:
         self._model = model
         self.sequence = sequence
         self.tokens: list[int] = []
+        self.restored = 0
+        """How many of the tokens came back from a spilled state and weren't used since."""
 
     def sync(
         self, prompt: Sequence[int], cancel: CancelToken | None = None, scored: int = 1
@@ -72,6 +75,16 @@ class Session:
         """
         self._model.decode(self.sequence, len(self.tokens), tokens, scored, cancel)
         self.tokens.extend(tokens)
+
+    def spill(self) -> Spilled:
+        """What the sequence holds, to be restored later. Changes nothing."""
+        return Spilled(list(self.tokens), self._model.save(self.sequence))
+
+    def restore(self, spilled: Spilled) -> None:
+        """Hold what was spilled; nothing, if the model can't take it back. The session is empty."""
+        if self._model.restore(self.sequence, spilled.state):
+            self.tokens = list(spilled.tokens)
+            self.restored = len(self.tokens)
 
     def truncate(self, length: int) -> None:
         """Forget everything after the first ``length`` tokens."""

@@ -6,6 +6,7 @@ from collections import OrderedDict
 
 from specls.engine.interface import TokenModel
 from specls.engine.session import Session
+from specls.engine.spill import Spill
 from specls.errors import ContextFull
 
 
@@ -13,11 +14,13 @@ class SessionTable:
     """One session per open document, in the order of their last use.
 
     Documents share the cache. When it has no room for what a document needs, the ones that were
-    not used for the longest time lose their tokens.
+    not used for the longest time make way; with a spill their state is kept, and comes back when
+    they are opened again.
     """
 
-    def __init__(self, model: TokenModel) -> None:
+    def __init__(self, model: TokenModel, spill: Spill | None = None) -> None:
         self._model = model
+        self._spill = spill or Spill(0)
         self._sessions: OrderedDict[object, Session] = OrderedDict()
         self._free = list(reversed(range(model.sequences)))
 
@@ -38,8 +41,12 @@ class SessionTable:
             )
         session = self._sessions.get(document) or self._new(document)
         self._sessions.move_to_end(document)
-        while self._others(session) + max(room, len(session.tokens)) > self._model.capacity:
+        spilled = None if session.tokens else self._spill.take(document)
+        held = len(spilled.tokens) if spilled else len(session.tokens)
+        while self._others(session) + max(room, held) > self._model.capacity:
             self._evict()
+        if spilled is not None and held <= self._model.capacity:
+            session.restore(spilled)
         return session
 
     def find(self, document: object) -> Session | None:
@@ -49,11 +56,16 @@ class SessionTable:
     def rename(self, document: object, other: object) -> None:
         """Give ``document``'s session to ``other``, whose own is closed."""
         session = self._sessions.pop(document)
+        self._spill.forget(document)
         self.close(other)
         self._sessions[other] = session
 
     def close(self, document: object) -> None:
         """Forget the document and give its sequence back."""
+        self._spill.forget(document)
+        self._release(document)
+
+    def _release(self, document: object) -> None:
         if (session := self._sessions.pop(document, None)) is not None:
             session.truncate(0)
             self._free.append(session.sequence)
@@ -69,4 +81,7 @@ class SessionTable:
         return sum(len(each.tokens) for each in self._sessions.values() if each is not session)
 
     def _evict(self) -> None:
-        self.close(next(iter(self._sessions)))
+        document, session = next(iter(self._sessions.items()))
+        if session.tokens and self._spill.budget:
+            self._spill.put(document, session.spill())
+        self._release(document)

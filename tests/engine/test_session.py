@@ -7,6 +7,7 @@ import pytest
 from specls.core import CancelToken
 from specls.engine.session import Session, Synced, common_prefix
 from specls.engine.sessions import SessionTable
+from specls.engine.spill import Spill, Spilled
 from specls.errors import Cancelled, ContextFull
 from tests.fakes import ScriptedModel
 
@@ -100,3 +101,65 @@ def test_a_prompt_larger_than_the_cache_is_refused() -> None:
     with pytest.raises(ContextFull, match="raise contextTokens"):
         table.open("b", 11)
     assert table.open("a", 4).tokens == [1, 2, 3, 4]
+
+
+def test_a_document_that_made_way_comes_back() -> None:
+    """With a spill, an evicted document's tokens are restored and not decoded again."""
+    fake = model(capacity=10)
+    table = SessionTable(fake, Spill(1000))
+    for document in "abc":
+        table.open(document, 4).sync([1, 2, 3, 4])
+    decoded = fake.decoded_tokens
+    session = table.open("a", 5)
+    assert (session.tokens, session.restored) == ([1, 2, 3, 4], 4)
+    assert session.sync([1, 2, 3, 4, 5]) == Synced(reused=4, prefilled=1)
+    assert fake.decoded_tokens == decoded + 1
+    assert sum(map(len, fake.held.values())) <= 10
+
+
+def test_a_state_that_can_t_be_restored_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the model refuses a state, the document begins anew."""
+    fake = model(capacity=10)
+    table = SessionTable(fake, Spill(1000))
+    for document in "abc":
+        table.open(document, 4).sync([1, 2, 3, 4])
+    monkeypatch.setattr(fake, "restore", lambda _sequence, _state: False)
+    session = table.open("a", 5)
+    assert (session.tokens, session.restored) == ([], 0)
+    assert session.sync([1, 2]) == Synced(reused=0, prefilled=2)
+
+
+def test_a_closed_document_s_state_is_forgotten() -> None:
+    """Closing drops the spilled state as well."""
+    spill = Spill(1000)
+    table = SessionTable(model(capacity=10), spill)
+    for document in "abc":
+        table.open(document, 4).sync([1, 2, 3, 4])
+    assert spill.size > 0
+    table.close("a")
+    assert spill.size == 0
+    assert table.open("a", 4).tokens == []
+
+
+def test_the_spill_keeps_within_its_budget() -> None:
+    """The oldest states go first, and one that is too large isn't kept at all."""
+    spill = Spill(100)
+    for document in "abc":
+        spill.put(document, Spilled([1], bytes(40)))
+    spill.put("d", Spilled([1], bytes(101)))
+    assert spill.size == 80
+    assert [spill.take(document) is not None for document in "abcd"] == [False, True, True, False]
+    assert spill.size == 0
+
+
+def test_a_session_takes_over_another_s_name() -> None:
+    """A session that was built beside another replaces it, whose sequence is free again."""
+    fake = model(sequences=2)
+    table = SessionTable(fake)
+    table.open("a", 4).sync([1, 2])
+    table.open("spare", 4).sync([3, 4, 5])
+    table.rename("spare", "a")
+    assert table.open("a", 4).tokens == [3, 4, 5]
+    assert table.find("spare") is None
+    assert table.open("b", 4).tokens == []
+    assert len(table) == 2

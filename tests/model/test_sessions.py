@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
+from time import perf_counter
 
 import pytest
 
@@ -12,10 +13,12 @@ from specls.context.text import Encoding, Position, Text
 from specls.core import CancelToken
 from specls.engine.controllers import FixedController
 from specls.engine.decode import Generation, Limits
+from specls.engine.session import Session
 from specls.errors import Cancelled
 from specls.service.completion import Request, complete
 from specls.service.interface import Runtime
 from specls.settings import Settings
+from tests.model.test_identity import NOISE
 
 pytestmark = pytest.mark.model
 
@@ -152,3 +155,24 @@ def test_documents_share_the_cache(plain: Runtime) -> None:
     complete(plain, there, CancelToken())
     back = complete(plain, here, CancelToken())
     assert back.stats.prefilled_tokens == 1
+
+
+def test_a_spilled_document_answers_the_same(plain: Runtime) -> None:
+    """A restored state gives the same next tokens, and restoring is quicker than decoding."""
+    target = plain.engine.target
+    prompt = plain.tokenizer.encode("def add(a, b):\n    return a + b\n\n\n" * 8)
+    session = Session(target, target.sequences - 1)
+    started = perf_counter()
+    session.sync(prompt)
+    prefill, before = perf_counter() - started, target.logits(0).copy()
+    started = perf_counter()
+    spilled = session.spill()
+    session.truncate(0)
+    session.restore(spilled)
+    restored = perf_counter() - started
+    assert session.tokens == prompt
+    assert session.sync(prompt).prefilled == 1
+    assert int(target.logits(0).argmax()) == int(before.argmax())
+    assert float(abs(target.logits(0) - before).max()) < NOISE
+    session.truncate(0)
+    assert restored < prefill / 10

@@ -135,6 +135,21 @@ class LlamaModel:
         """Drop the tail of a sequence: see :class:`TokenModel`."""
         lib.llama_memory_seq_rm(self._memory, sequence, length, -1)
 
+    def save(self, sequence: int) -> bytes:
+        """Copy a sequence's state out: see :class:`TokenModel`."""
+        size = lib.llama_state_seq_get_size(self._context, sequence)
+        buffer = (ctypes.c_uint8 * size)()
+        written = lib.llama_state_seq_get_data(self._context, buffer, size, sequence)
+        return bytes(memoryview(buffer)[:written])
+
+    def restore(self, sequence: int, state: bytes) -> bool:
+        """Copy a sequence's state in: see :class:`TokenModel`."""
+        buffer = (ctypes.c_uint8 * len(state)).from_buffer_copy(state)
+        if lib.llama_state_seq_set_data(self._context, buffer, len(state), sequence):
+            return True
+        self.truncate(sequence, 0)
+        return False
+
     def close(self) -> None:
         """Free the context (not the weights); a second call does nothing."""
         if self._context is not None:
