@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 
 from specls.app import loader
@@ -14,6 +15,13 @@ from specls.settings import Settings
 TARGET = "qwen2.5-coder-1.5b"
 DRAFT = "qwen2.5-coder-0.5b"
 SMALLEST = "smollm2-135m"
+
+
+# Machines are shared: how long one example takes says nothing.
+hypothesis.settings.register_profile(
+    "specls", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("specls")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -81,7 +81,7 @@ def test_a_damaged_model_of_the_catalogue_is_refused(store: ModelStore, tmp_path
 
 def test_a_draft_of_another_vocabulary_is_left_out() -> None:
     """The mismatch is named once, and the target completes without a draft."""
-    runtime = load(Settings(draft_model=SMALLEST, speculation="draft", context_tokens=1024))
+    runtime = load(Settings(draft_model=SMALLEST, speculation="draft", context_tokens=4096))
     try:
         (notice,) = runtime.notices
         assert "vocabulary isn't the target's" in notice
@@ -116,14 +116,10 @@ def test_a_model_without_markers_says_so(smallest: Runtime) -> None:
     snapshot, position = next(places(1))
     built = smallest.prompts.build(snapshot, position, (64, 64))
     assert built.window.after == ""
-    assert (
-        complete(
-            smallest,
-            Request(snapshot, position, Settings(max_tokens=4, prefix_tokens=64)),
-            CancelToken(),
-        ).stats.generated_tokens
-        == 4
-    )
+    request = Request(snapshot, position, Settings(max_tokens=4, prefix_tokens=64))
+    stats = complete(smallest, request, CancelToken()).stats
+    assert stats.prompt_tokens <= 70
+    assert 0 < stats.generated_tokens <= 4 + stats.healed_tokens
 
 
 @pytest.mark.parametrize("kv_type", ["f16", "q8_0"])
