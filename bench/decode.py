@@ -53,7 +53,7 @@ def main() -> int:
     parser.add_argument("--tokens", type=int, default=32, help="per generation (%(default)s)")
     parser.add_argument("--rounds", type=int, default=3, help="(%(default)s)")
     arguments = parser.parse_args()
-    runtime = loader()(Settings(speculation="draft"), lambda _share: None)
+    runtime = loader()(Settings(speculation="draft"), lambda _share: True)
     prompts = [_prompt(runtime, *place) for place in PLACES]
     speeds: dict[str, list[float]] = {name: [] for name in (BARE, *MODES)}
     stats: dict[str, list[GenerationStats]] = {name: [] for name in MODES}

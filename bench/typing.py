@@ -59,7 +59,7 @@ def main() -> int:
         suffix_tokens=arguments.suffix,
         cold_budget_ms=0,
     )
-    runtime = loader()(settings, lambda _share: None)
+    runtime = loader()(settings, lambda _share: True)
     figures = {layout: Figures() for layout in LAYOUTS}
     for number in range(arguments.places):
         for layout in LAYOUTS:

@@ -40,7 +40,7 @@ def loader(store: ModelStore | None = None) -> Loader:
     """What loads the models that settings name, from the models on this machine."""
     models = store or ModelStore()
 
-    def load(settings: Settings, progress: Callable[[float], None]) -> Runtime:
+    def load(settings: Settings, progress: Callable[[float], bool]) -> Runtime:
         return _Assembly(models, settings, progress).runtime()
 
     return load
@@ -52,7 +52,7 @@ class _Assembly:
 
     store: ModelStore
     settings: Settings
-    progress: Callable[[float], None]
+    progress: Callable[[float], bool]
 
     def runtime(self) -> Runtime:
         notices: list[str] = []

@@ -43,7 +43,7 @@ def store() -> ModelStore:
 def pair(store: ModelStore) -> Iterator[Runtime]:
     """The default target with its draft, loaded once for all tests of the engine."""
     settings = Settings(speculation="draft", context_tokens=4096)
-    runtime = loader(store)(settings, lambda _share: None)
+    runtime = loader(store)(settings, lambda _share: True)
     assert runtime.notices == ()
     yield runtime
     runtime.close()
@@ -53,6 +53,6 @@ def pair(store: ModelStore) -> Iterator[Runtime]:
 def smallest(store: ModelStore) -> Iterator[Runtime]:
     """A model without fill-in-the-middle markers."""
     settings = Settings(model=SMALLEST, context_tokens=2048)
-    runtime = loader(store)(settings, lambda _share: None)
+    runtime = loader(store)(settings, lambda _share: True)
     yield runtime
     runtime.close()

@@ -76,6 +76,7 @@ PURE = {
     "functools",
     "itertools",
     "re",
+    "sys",
     "typing",
 }
 

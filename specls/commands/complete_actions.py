@@ -76,7 +76,7 @@ def _position(text: Text, name: str, line: int, column: int) -> Position:
 def _load(settings: Settings) -> Runtime:
     console = Console(stderr=True)
     with console.status(f"loading {settings.model}"):
-        runtime = loader()(settings, lambda _share: None)
+        runtime = loader()(settings, lambda _share: True)
     for notice in runtime.notices:
         console.print(f"specls: {notice}", style="yellow", highlight=False, soft_wrap=True)
     return runtime

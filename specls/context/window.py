@@ -6,6 +6,7 @@ outwards until a budget is spent.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -16,8 +17,9 @@ _MAX_STEP = 64
 """The window's first line moves in steps of a quarter of the window or this many lines, so that it
 stays where it is while lines are added below, and what the model has read of it stays valid."""
 
-_LINE_STEP = 512
-"""The same within a line too long for the budget, in characters."""
+_LONGEST_STEPS = 32
+"""A line too long for the budget is cut in steps of a quarter of it, in characters; of one much
+longer, this many steps are looked at."""
 
 _BOM = "\ufeff"
 
@@ -65,20 +67,28 @@ def plain(text: str) -> str:
 
 def _start_of_line(head: str, budget: int, count: Count) -> str:
     """The end of ``head`` that fits, cut at a step so that its beginning stays while typing."""
-    longest = _LINE_STEP * max(1, budget // 64)
-    if len(head) > longest:
-        head = head[-(-(len(head) - longest) // _LINE_STEP) * _LINE_STEP :]
-    while len(head) > _LINE_STEP and count(head) > budget:
-        head = head[_LINE_STEP:]
-    return head
+    if budget <= 0:
+        return ""
+    step = _line_step(budget)
+    start = max(len(head) - step * _LONGEST_STEPS, 0)
+    while start < len(head) and count(head[start:]) > budget:
+        start += step
+    return head[_aligned(start, len(head)) :]
 
 
 def _end_of_line(tail: str, budget: int, count: Count) -> str:
-    longest = _LINE_STEP * max(1, budget // 64)
-    tail = tail[:longest]
-    while len(tail) > _LINE_STEP and count(tail) > budget:
-        tail = tail[:-_LINE_STEP]
-    return tail if budget > 0 else ""
+    if budget <= 0:
+        return ""
+    step = _line_step(budget)
+    tail = tail[: step * _LONGEST_STEPS]
+    while tail and count(tail) > budget:
+        tail = tail[:-step]
+    return tail
+
+
+def _line_step(budget: int) -> int:
+    """In characters, so that some steps fit into the budget whatever a token spells."""
+    return max(budget // 4, 1)
 
 
 def _lines_before(text: Text, stop: int, budget: int, count: Count) -> list[str]:
@@ -89,8 +99,16 @@ def _lines_before(text: Text, stop: int, budget: int, count: Count) -> list[str]
         if budget < 0:
             break
         first -= 1
-    step = min(_MAX_STEP, 1 << max((stop - first) // 4, 1).bit_length() - 1)
-    return list(text.lines(-(-first // step) * step, stop))
+    return list(text.lines(_aligned(first, stop, _MAX_STEP), stop))
+
+
+def _aligned(first: int, stop: int, most: int = sys.maxsize) -> int:
+    """``first`` moved towards ``stop``, by a quarter at the most, to where it stays for a while.
+
+    That is a multiple of a power of two, which is a quarter of the way or ``most``.
+    """
+    step = min(most, 1 << max((stop - first) // 4, 1).bit_length() - 1)
+    return -(-first // step) * step
 
 
 def _lines_after(text: Text, line: int, budget: int, count: Count) -> list[str]:

@@ -24,24 +24,28 @@ async def watch_process(pid: int, on_death: Callable[[], None]) -> None:
     if not psutil.pid_exists(pid):
         logger.warning("The client's process %d can't be seen from here.", pid)
         return
-    if sys.platform == "linux" and hasattr(os, "pidfd_open"):
-        await _wait_for_pidfd(pid)
-    else:
+    if not await _wait_for_pidfd(pid):
         while psutil.pid_exists(pid):  # noqa: ASYNC110 - there's nothing to wait for
             await asyncio.sleep(_POLL_SECONDS)
     on_death()
 
 
-async def _wait_for_pidfd(pid: int) -> None:
+async def _wait_for_pidfd(pid: int) -> bool:
+    """Wait until the process is gone; False where this system can't tell."""
+    if sys.platform != "linux" or not hasattr(os, "pidfd_open"):
+        return False
     loop = asyncio.get_running_loop()
     gone = asyncio.Event()
     try:
         handle = os.pidfd_open(pid)
     except ProcessLookupError:
-        return
+        return True
+    except OSError:
+        return False
     try:
         loop.add_reader(handle, gone.set)
         await gone.wait()
     finally:
         loop.remove_reader(handle)
         os.close(handle)
+    return True

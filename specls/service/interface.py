@@ -30,9 +30,12 @@ class Runtime:
 class Loader(Protocol):
     """Loads what the settings ask for."""
 
-    def __call__(self, settings: Settings, progress: Callable[[float], None]) -> Runtime:
+    def __call__(self, settings: Settings, progress: Callable[[float], bool]) -> Runtime:
         """Load, telling ``progress`` the loaded share from 0 to 1. Runs on the engine thread.
 
+        When ``progress`` returns False, the loading is given up.
+
         Raises:
+            Cancelled: it was given up.
             SpeclsError: the models can't be loaded; the message says why and what to do.
         """

@@ -129,8 +129,11 @@ class CompletionService:
         self._shown.clear()
         self._tell(Status(State.LOADING))
 
-        def progress(share: float) -> None:
+        def progress(share: float) -> bool:
+            if number != self._loads:
+                return False
             loop.call_soon_threadsafe(self._progressed, number, share)
+            return True
 
         def replace() -> tuple[str, ...]:
             self._unload()
@@ -320,6 +323,7 @@ class CompletionService:
 
         Callable without a running loop.
         """
+        self._loads += 1  # whatever is being loaded now is given up
         self._stop_all()
         return self._worker.stop(self._unload, timeout)
 

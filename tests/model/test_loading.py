@@ -12,7 +12,7 @@ from specls.app import loader
 from specls.catalogue.store import ModelStore
 from specls.core import CancelToken
 from specls.engine.llama.loader import LoadOptions, load_model, physical_cores
-from specls.errors import LoadFailed, ModelDamaged, ModelError
+from specls.errors import Cancelled, LoadFailed, ModelDamaged, ModelError
 from specls.service.completion import Request, complete
 from specls.service.interface import Runtime
 from specls.settings import Settings
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.model
 
 
 def load(settings: Settings) -> Runtime:
-    return loader()(settings, lambda _share: None)
+    return loader()(settings, lambda _share: True)
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def test_a_damaged_model_of_the_catalogue_is_refused(store: ModelStore, tmp_path
         file.seek(50_000_000)
         file.write(b"garbage")
     with pytest.raises(ModelDamaged, match="sha256"):
-        loader(ModelStore(tmp_path))(Settings(model=SMALLEST), lambda _share: None)
+        loader(ModelStore(tmp_path))(Settings(model=SMALLEST), lambda _share: True)
 
 
 def test_a_draft_of_another_vocabulary_is_left_out() -> None:
@@ -137,9 +137,20 @@ def test_caches_of_both_types_work(store: ModelStore, kv_type: str, flash: str) 
 def test_the_progress_reaches_the_end() -> None:
     """Loading tells how far it is, never backwards, up to the end."""
     shares: list[float] = []
-    loader()(Settings(model=SMALLEST, context_tokens=512), shares.append).close()
+
+    def note(share: float) -> bool:
+        shares.append(share)
+        return True
+
+    loader()(Settings(model=SMALLEST, context_tokens=512), note).close()
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
+
+
+def test_loading_can_be_given_up() -> None:
+    """A progress that says no ends the loading, which isn't called a failure."""
+    with pytest.raises(Cancelled):
+        loader()(Settings(model=SMALLEST), lambda share: share < 0.3)
 
 
 def test_what_llama_cpp_prints_goes_to_the_log(

@@ -55,7 +55,7 @@ class Bench:
         self.busy.set()
         assert self.go.wait(DEADLINE)
 
-    def _load(self, settings: Settings, progress: Callable[[float], None]) -> Runtime:
+    def _load(self, settings: Settings, progress: Callable[[float], bool]) -> Runtime:
         assert self.go.wait(DEADLINE)
         self.loaded.append(settings)
         progress(0.5)

@@ -13,7 +13,7 @@ import psutil
 
 from specls.engine.llama import library
 from specls.engine.llama.model import LlamaModel, Weights
-from specls.errors import LoadFailed
+from specls.errors import Cancelled, LoadFailed
 
 _SEQUENCES = 32
 """How many documents can have tokens in the cache at once. It is also the most tokens of one batch
@@ -43,8 +43,8 @@ class LoadOptions:
     micro_batch: int | None = None
 
 
-Progress = Callable[[float], None]
-"""Told the loaded share, from 0 to 1, on the loading thread."""
+Progress = Callable[[float], bool]
+"""Told the loaded share, from 0 to 1, on the loading thread; False gives the loading up."""
 
 
 def physical_cores() -> int:
@@ -60,6 +60,7 @@ def load_model(path: Path, options: LoadOptions, progress: Progress | None = Non
 
     Raises:
         LoadFailed: names the file, the reason and what to do.
+        Cancelled: ``progress`` gave it up.
     """
     library.start()
     if options.gpu_layers is None and library.has_gpu():
@@ -85,22 +86,20 @@ def _load_weights(path: Path, options: LoadOptions, progress: Progress | None) -
         raise LoadFailed(f"There is no model file at {path}.")
     params = lib.llama_model_default_params()
     params.n_gpu_layers = options.gpu_layers
-    callback = lib.llama_progress_callback(_reporter(progress))
+    given_up = False
+
+    def report(share: float, _user_data: object) -> bool:
+        nonlocal given_up
+        given_up = progress is not None and not progress(share)
+        return not given_up
+
+    callback = lib.llama_progress_callback(report)
     params.progress_callback = callback
     library.forget_messages()
     handle = lib.llama_model_load_from_file(os.fsencode(path), params)
     if not handle:
-        raise LoadFailed(_refused(path))
+        raise Cancelled("The loading was given up.") if given_up else LoadFailed(_refused(path))
     return Weights(handle, on_gpu=options.gpu_layers != 0 and library.has_gpu())
-
-
-def _reporter(progress: Progress | None) -> Callable[[float, object], bool]:
-    def report(share: float, _user_data: object) -> bool:
-        if progress is not None:
-            progress(share)
-        return True
-
-    return report
 
 
 def _refused(path: Path) -> str:
