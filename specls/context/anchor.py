@@ -1,8 +1,8 @@
 """A prompt that stays while somebody types.
 
-Prefix and suffix are frozen at an anchor, the beginning of a line. What is typed since goes behind
-the middle marker, so a key costs its own tokens and the suffix isn't read again. The model still
-fills in a middle; that middle begins with text that it's given.
+Prefix and suffix are frozen at an anchor, the first character of a line behind its indentation.
+What is typed since goes behind the middle marker, so a key costs its own tokens and the suffix
+isn't read again. The model still fills in a middle; that middle begins with text that it's given.
 """
 
 from __future__ import annotations
@@ -81,7 +81,9 @@ def typed_since(anchor: Anchor, snapshot: Snapshot, position: Position) -> str |
 
 
 def _made(snapshot: Snapshot, position: Position, budget: tuple[int, int], count: Count) -> Anchor:
-    column = 0 if position.column <= _LONGEST_HEAD else position.column
+    head = snapshot.text.content(position.line)[: position.column]
+    indentation = len(head) - len(head.lstrip())
+    column = indentation if len(head) <= _LONGEST_HEAD else position.column
     at = Position(position.line, column)
     before = cut(snapshot, at, budget[0], 0, count)
     after = cut(snapshot, position, 0, budget[1], count).after

@@ -77,6 +77,39 @@ def open_brackets(text: str) -> list[str]:
     return stack
 
 
+def closed_behind(text: str, head: str, tail: str) -> int | None:
+    """Where ``text``, written between ``head`` and ``tail``, closes what ``tail`` closes already.
+
+    That's the first bracket or quote which ends something that ``head`` left open, while the same
+    stands right behind the cursor. None when there's no such place.
+    """
+    closer = tail.lstrip()[:1]
+    if closer in _PAIRS:
+        return _closing_bracket(text, closer)
+    if closer and closer in "\"'`" and _quotes(head, closer) % 2:
+        at = text.find(closer)
+        while at > 0 and text[at - 1] == "\\":
+            at = text.find(closer, at + 1)
+        return at if at >= 0 else None
+    return None
+
+
+def _closing_bracket(text: str, closer: str) -> int | None:
+    depth = 0
+    for at, char in enumerate(text):
+        if char in "([{":
+            depth += 1
+        elif char in _PAIRS:
+            if depth == 0:
+                return at if char == closer else None
+            depth -= 1
+    return None
+
+
+def _quotes(line: str, quote: str) -> int:
+    return line.replace("\\" + quote, "").count(quote)
+
+
 def goes_on(line: str) -> bool:
     """Whether a line can't be the end of a statement: it opens a block, or hangs."""
     line = line.rstrip()

@@ -5,7 +5,14 @@ The model's own end-of-middle token comes first; these rules say stop where it s
 
 from __future__ import annotations
 
-from specls.context.place import CLOSERS, Place, Shape, goes_on, open_brackets
+from specls.context.place import (
+    CLOSERS,
+    Place,
+    Shape,
+    closed_behind,
+    goes_on,
+    open_brackets,
+)
 
 
 def end_of(text: str, place: Place) -> int | None:
@@ -15,8 +22,8 @@ def end_of(text: str, place: Place) -> int | None:
     isn't known yet decides nothing.
     """
     if place.shape is Shape.LINE:
-        at = text.find("\n")
-        return at if at >= 0 else None
+        ends = (text.find("\n"), closed_behind(text, place.head, place.tail))
+        return min((end for end in ends if end is not None and end >= 0), default=None)
     start = 0
     while (at := text.find("\n", start)) >= 0:
         if _ends_before(text, start, at, place):

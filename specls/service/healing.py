@@ -21,6 +21,8 @@ from specls.service.tokenizer import Tokenizer
 MOST = 8
 """The most tokens that are taken back."""
 
+_BLANKS = frozenset({b" ", b"\t"})
+
 _LAST_WORD = re.compile(r"(?:[^\S\r\n]?\w+|[^\S\r\n]?[^\w\s]+|\s+)\Z")
 """What byte-pair vocabularies never merge across, roughly: a word or a run of signs with the blank
 before it, or white space."""
@@ -35,19 +37,30 @@ class Spelling:
         self._tokenizer = tokenizer
         self._pieces = [piece for piece, _ in ordered]
         self._ids = np.array([token for _, token in ordered], dtype=np.int32)
+        dense = [token for piece, token in ordered if piece[:1] not in _BLANKS]
+        self.dense = np.array([*dense, *tokenizer.stop_ids], dtype=np.int32)
+        """The tokens that don't begin with a blank, and those that end a text."""
         self._fitting = lru_cache(maxsize=256)(self._find)
 
-    def fitting(self, rest: bytes) -> npt.NDArray[np.int32]:
+    def fitting(self, rest: bytes, *, exact: bool = False) -> npt.NDArray[np.int32]:
         """The tokens that begin with ``rest``, and those that ``rest`` begins with.
 
-        Every byte is a token of its own in a byte-level vocabulary, so there's always one.
+        With ``exact``, none in which a blank follows ``rest``. Every byte is a token of its own in
+        a byte-level vocabulary, so there's always one.
         """
-        return self._fitting(rest)
+        return self._fitting(rest, exact)
 
-    def _find(self, rest: bytes) -> npt.NDArray[np.int32]:
-        longer = self._range(rest, _after(rest))
+    def _find(self, rest: bytes, exact: bool) -> npt.NDArray[np.int32]:  # noqa: FBT001
         shorter = [self._range(rest[:size], rest[:size] + b"\0") for size in range(1, len(rest))]
-        return np.concatenate([longer, *shorter])
+        longer = [self._range(rest, _after(rest))]
+        if exact:
+            tab, blank = rest + b"\t", rest + b" "
+            longer = [
+                self._range(rest, tab),
+                self._range(_after(tab) or tab, blank),
+                self._range(_after(blank) or blank, _after(rest)),
+            ]
+        return np.concatenate([*longer, *shorter])
 
     def _range(self, first: bytes, stop: bytes | None) -> npt.NDArray[np.int32]:
         start = bisect_left(self._pieces, first)
@@ -81,6 +94,8 @@ class Bound:
 
     def __init__(self, spelling: Spelling, tokenizer: Tokenizer, rest: bytes) -> None:
         self.rest = rest
+        # An indentation is as deep as the editor made it: nothing may make it deeper.
+        self._exact = not rest.strip() and b"\n" in rest
         self._spelling = spelling
         self._tokenizer = tokenizer
 
@@ -89,9 +104,10 @@ class Bound:
         written = 0
         for token in new:
             written += len(self._tokenizer.piece(token))
-            if written >= len(self.rest):
-                return None
-        return self._spelling.fitting(self.rest[written:])
+        if written < len(self.rest):
+            return self._spelling.fitting(self.rest[written:], exact=self._exact)
+        exactly = written == len(self.rest) and self._exact
+        return self._spelling.dense if exactly and len(new) else None
 
 
 def _after(prefix: bytes) -> bytes | None:

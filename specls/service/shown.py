@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from specls.context.document import Snapshot
 from specls.context.place import Place, only_closes
+from specls.context.stop import end_of
 from specls.context.text import Position, strip_ending
 from specls.context.trim import trimmed_length
 from specls.context.window import plain
@@ -61,10 +62,11 @@ class ShownSuggestions:
 
 def _rest(shown: Shown, snapshot: Snapshot, position: Position) -> str | None:
     """What of ``shown`` is still to be typed at ``position``, if all else is as it was."""
-    if position < shown.position or position.line >= len(snapshot.text):
+    lines = position.line - shown.position.line
+    if position < shown.position or lines > shown.text.count("\n"):
         return None
     typed = _typed(snapshot, shown.position, position)
-    if not shown.text.startswith(plain(typed)):
+    if typed is None or not shown.text.startswith(plain(typed)):
         return None
     line = snapshot.text.content(position.line)
     closed = _closed_by_the_editor(shown, line[position.column :])
@@ -77,10 +79,14 @@ def _rest(shown: Shown, snapshot: Snapshot, position: Position) -> str | None:
     if not closed:
         return rest
     place = Place(line[: position.column], line[position.column :], "")
+    rest = rest[: end_of(rest, place)]
     return rest[: trimmed_length(rest, place)]
 
 
-def _typed(snapshot: Snapshot, start: Position, end: Position) -> str:
+def _typed(snapshot: Snapshot, start: Position, end: Position) -> str | None:
+    """What stands between two places; None when the second is outside of the document."""
+    if end.line >= len(snapshot.text):
+        return None
     lines = list(snapshot.text.lines(start.line, end.line + 1))
     lines[-1] = lines[-1][: end.column]
     lines[0] = lines[0][start.column :]

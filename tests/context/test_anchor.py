@@ -56,9 +56,9 @@ def parts(seen: Anchored) -> tuple[str, str, str]:
 
 
 def test_the_anchor_is_the_beginning_of_the_line() -> None:
-    """At first, the lines above are the prefix and what stands before the cursor is typed."""
+    """At first, what stands in the line before the cursor is typed, its indentation isn't."""
     seen = Editing("a\nb\n  c|\nd\n").look()
-    assert parts(seen) == ("a\nb\n", "  c", "\nd\n")
+    assert parts(seen) == ("a\nb\n  ", "c", "\nd\n")
     assert seen.moved
     assert seen.window == Window("a\nb\n  c", "\nd\n")
 
@@ -67,12 +67,12 @@ def test_typing_moves_nothing_but_what_is_typed() -> None:
     """Keys, line breaks and backspaces change the typed part alone."""
     editing = Editing("a\nb\n  c|\nd\n")
     frozen = editing.look().anchor
-    for text, typed in (("x", "  cx"), (" = 1", "  cx = 1"), ("\n  ", "  cx = 1\n  ")):
+    for text, typed in (("x", "cx"), (" = 1", "cx = 1"), ("\n  ", "cx = 1\n  ")):
         editing.type(text)
         seen = editing.look()
         assert (seen.anchor, seen.typed, seen.moved) == (frozen, typed, False)
     editing.backspace(2)
-    assert editing.look().typed == "  cx = 1\n"
+    assert editing.look().typed == "cx = 1\n"
 
 
 def test_closing_punctuation_isn_t_part_of_the_suffix() -> None:

@@ -101,6 +101,14 @@ def test_a_completion_ends_where_it_should(marked: str, written: str, shown: str
         ('name = "|"\n', 'Anna"', "Anna"),
         ("f(|);\n", "x);", "x"),
         ("a = b|\n", " + c  ", " + c"),
+        # Something opened before the cursor is closed in the middle of what was written.
+        ('print(f"Hello, {na|}")\n', 'me}!")}")', "me"),
+        ("return `Hello ${user.|}`;\n", "name}!`;}`;", "name"),
+        ("return math.sqrt(abs(|))\n", "a) ** 2 + abs(b) ** 2))", "a"),
+        ('println!("{}|");\n', ' is a good boy", name);', " is a good boy"),
+        ("with open(|) as f:\n", "x) as g:", "x"),
+        ("x = '|'\n", "it\\'s'", "it\\'s"),
+        ("f(|)]\n", "g(x), [y]) + z", "g(x), [y]"),
     ],
 )
 def test_what_stands_behind_the_cursor_isn_t_repeated(

@@ -147,6 +147,20 @@ def test_the_same_tokens_cost_nothing_twice() -> None:
     assert model.decoded_tokens == len(prompt) + 1
 
 
+def test_an_indentation_isn_t_made_deeper() -> None:
+    """White space behind a line break is spelt as it is, and what follows isn't blank."""
+    bound = SPELLING.bound_to(b"\n ")
+    newline, blank = 10, TOKENIZER.first + WORDS.index(b" ")
+    allowed = bound.allowed([newline])
+    assert allowed is not None
+    assert pieces(allowed) == {b" return", b" "}
+    allowed = bound.allowed([newline, blank])
+    assert allowed is not None
+    assert blank not in allowed
+    assert {END, ord("r")} <= set(allowed.tolist())
+    assert bound.allowed([newline, blank, ord("r")]) is None
+
+
 def test_what_was_typed_is_never_changed() -> None:
     """A model that wants something else must spell what stands there all the same."""
     new, known, _ = Preferring(b"z", b"z", b"z").run("x = retu")

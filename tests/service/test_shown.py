@@ -98,6 +98,40 @@ def test_brackets_that_the_editor_closes_don_t_end_it() -> None:
     assert ghost.find() == "ems"
 
 
+@pytest.mark.parametrize(
+    ("text", "typed", "rest"),
+    [
+        ("str(row) for row in rows)", "str", "row"),
+        ("check(x):\n    raise E('a')", "check", "x"),
+        ("f()", "f", None),
+    ],
+)
+def test_a_bracket_is_closed_once(text: str, typed: str, rest: str | None) -> None:
+    """Behind a bracket that the editor closed, the rest ends before its partner."""
+    ghost = Ghost("x = |\ny\n", text)
+    ghost.type(typed)
+    ghost.type("(", behind=")")
+    assert ghost.find() == rest
+
+
+def test_typing_over_the_bracket_goes_on() -> None:
+    """Once the editor's bracket is typed over, the whole suggestion fits again."""
+    ghost = Ghost("x = |\ny\n", "sum(items) + 1")
+    ghost.type("sum(", behind=")")
+    ghost.type("items")
+    ghost.position = Position(ghost.position.line, ghost.position.column + 1)
+    assert ghost.find() == " + 1"
+
+
+def test_a_far_jump_costs_nothing() -> None:
+    """A cursor further away than the suggestion is long is no place of it."""
+    ghost = Ghost("|\n" + "x\n" * 100_000, "a\nb")
+    ghost.position = Position(2, 0)
+    assert ghost.find() is None
+    ghost.position = Position(90_000, 1)
+    assert ghost.find() is None
+
+
 def test_several_suggestions_are_remembered() -> None:
     """Going back to a place where something was suggested finds it there."""
     ghost = Ghost("a |\nb\n", "= 1")
