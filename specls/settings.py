@@ -151,10 +151,13 @@ def _accepts(meta: Mapping[str, Any], value: object) -> bool:
     return False
 
 
-def parse(raw: object, base: Settings | None = None) -> tuple[Settings, list[Problem]]:
+def parse(
+    raw: object, base: Settings | None = None, current: Settings | None = None
+) -> tuple[Settings, list[Problem]]:
     """Settings from an editor's JSON object on top of ``base``.
 
-    A wrong value is reported and the old one stays; an unknown name is reported as well.
+    A wrong value is reported, and that of ``current`` (by default ``base``) stays; an unknown name
+    is reported as well.
     ``None`` (what editors send for a setting that isn't set) and a null value change nothing.
     """
     settings = base or Settings()
@@ -173,6 +176,8 @@ def parse(raw: object, base: Settings | None = None) -> tuple[Settings, list[Pro
         elif _accepts(item.metadata, value):
             settings = replace(settings, **{item.name: value})
         else:
+            kept = getattr(current or settings, item.name)
+            settings = replace(settings, **{item.name: kept})
             allowed = _allowed(item.metadata, str(item.type))
             problems.append(Problem(name, f"{value!r} isn't allowed; it must be {allowed}"))
     return settings, problems

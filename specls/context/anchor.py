@@ -33,6 +33,8 @@ class Anchor:
     at: Position
     prefix: str
     suffix: str
+    partial: bool = False
+    """Whether the window was kept small to answer sooner, and is to be completed."""
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,9 @@ _LONGEST_STEPS = 32
 """A line too long for the budget is cut in steps of a quarter of it, in characters; of one much
 longer, this many steps are looked at."""
 
+_LONGEST_TOKEN = 128
+"""Characters: no token of a usual vocabulary is longer."""
+
 _BOM = "\ufeff"
 
 
@@ -95,11 +98,16 @@ def _lines_before(text: Text, stop: int, budget: int, count: Count) -> list[str]
     """The lines above that fit, from the first whose number the step divides."""
     first = stop
     while first > 0:
-        budget -= count(text.line(first - 1))
+        budget -= _cost(text.line(first - 1), budget, count)
         if budget < 0:
             break
         first -= 1
     return list(text.lines(_aligned(first, stop, _MAX_STEP), stop))
+
+
+def _cost(line: str, budget: int, count: Count) -> int:
+    """The tokens of a line; of one that's surely too long, only that it's more than ``budget``."""
+    return budget + 1 if len(line) > _LONGEST_TOKEN * max(budget, 1) else count(line)
 
 
 def _aligned(first: int, stop: int, most: int = sys.maxsize) -> int:
@@ -114,7 +122,7 @@ def _aligned(first: int, stop: int, most: int = sys.maxsize) -> int:
 def _lines_after(text: Text, line: int, budget: int, count: Count) -> list[str]:
     last = line + 1
     while last < len(text):
-        budget -= count(text.line(last))
+        budget -= _cost(text.line(last), budget, count)
         if budget < 0:
             break
         last += 1

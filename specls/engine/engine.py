@@ -67,9 +67,8 @@ class Engine:
         )
 
     def reusable(self, document: object, prompt: Sequence[int]) -> int:
-        """How many tokens of ``prompt`` the document's session holds already."""
-        session = self._sessions.find(document)
-        return common_prefix(session.tokens, prompt) if session else 0
+        """How many tokens of ``prompt`` needn't be decoded for the document."""
+        return common_prefix(self._sessions.held(document), prompt)
 
     def prefill(self, document: object, prompt: Sequence[int], cancel: CancelToken) -> Synced:
         """Make the document's session hold ``prompt``, and generate nothing.

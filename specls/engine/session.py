@@ -21,7 +21,7 @@ class Synced:
 def common_prefix(left: Sequence[int], right: Sequence[int]) -> int:
     """How many tokens two rows have in common at their beginning."""
     shorter = min(len(left), len(right))
-    if left[:shorter] == right[:shorter]:
+    if list(left[:shorter]) == list(right[:shorter]):
         return shorter
     return next(at for at in range(shorter) if left[at] != right[at])
 

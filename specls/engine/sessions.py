@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 
 from specls.engine.interface import TokenModel
 from specls.engine.session import Session
@@ -49,9 +50,13 @@ class SessionTable:
             session.restore(spilled)
         return session
 
-    def find(self, document: object) -> Session | None:
-        """The document's session, if it has one; nobody's turn changes."""
-        return self._sessions.get(document)
+    def held(self, document: object) -> Sequence[int]:
+        """The tokens that needn't be decoded: in the cache, or spilled. Nobody's turn changes."""
+        session = self._sessions.get(document)
+        if session is not None and session.tokens:
+            return session.tokens
+        spilled = self._spill.look(document)
+        return spilled.tokens if spilled else ()
 
     def rename(self, document: object, other: object) -> None:
         """Give ``document``'s session to ``other``, whose own is closed."""

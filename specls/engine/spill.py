@@ -37,6 +37,10 @@ class Spill:
         while self.size > self.budget:
             self.forget(next(iter(self._kept)))
 
+    def look(self, document: object) -> Spilled | None:
+        """The document's state, which stays where it is."""
+        return self._kept.get(document)
+
     def take(self, document: object) -> Spilled | None:
         """The document's state, which is kept no longer."""
         spilled = self._kept.get(document)

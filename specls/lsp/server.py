@@ -44,7 +44,7 @@ class Server(LanguageServer):
             converter_factory=make_converter,
         )
         self.service = service
-        self._settings = Settings()
+        self._initial = self._settings = Settings()
         self._report = LoadReport(self, self.show, self.spawn)
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopped: asyncio.Future[int] | None = None
@@ -103,6 +103,7 @@ class Server(LanguageServer):
         encoding = self.protocol.workspace.position_encoding or "utf-16"
         self.protocol.documents.encoding = Encoding(getattr(encoding, "value", encoding))
         self._apply(params.initialization_options)
+        self._initial = self._settings
         if params.process_id is not None:
             self.spawn(watch_process(params.process_id, lambda: self.stop(1)))
 
@@ -136,7 +137,7 @@ class Server(LanguageServer):
     def _apply(self, raw: object) -> None:
         if isinstance(raw, dict) and set(raw) == {_SECTION}:
             raw = raw[_SECTION]
-        self._settings, problems = parse(raw, self._settings)
+        self._settings, problems = parse(raw, self._initial, self._settings)
         if problems:
             self.show(types.MessageType.Warning, _in_words(problems))
 

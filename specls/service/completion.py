@@ -16,6 +16,7 @@ from specls.context.trim import trimmed_length
 from specls.core import CancelToken, FinishReason, Source
 from specls.engine.decode import Generation, Limits, Token
 from specls.metrics import GenerationStats
+from specls.service.healing import MOST
 from specls.service.interface import Runtime
 from specls.service.prompts import Built
 from specls.service.tokenizer import Tokenizer
@@ -119,35 +120,37 @@ def complete(runtime: Runtime, request: Request, cancel: CancelToken) -> Complet
     started = perf_counter()
     cancel.raise_if_cancelled()
     budget = budget_of(request.settings, runtime.engine.target.capacity)
-    built, partial = _prompt(runtime, request, budget)
+    built = _prompt(runtime, request, budget)
     healed = built.healing.tokens if built.healing else 0
     limits = Limits(budget.max_tokens + healed, runtime.prompts.dialect.stop_ids)
     generation = runtime.engine.generate(
         request.snapshot.uri, built.tokens, limits, cancel, built.healing
     )
     generation.stats.anchor_moved = built.anchor_moved
-    generation.stats.partial_window = partial
+    generation.stats.partial_window = built.partial
     writer = _Writer(runtime.tokenizer, skip=len(built.rest))
     spans = _write(generation, writer, place_of(built.window))
     text = "".join(span.text for span in spans)
     return Completion(text, spans, generation.stats, perf_counter() - started)
 
 
-def _prompt(runtime: Runtime, request: Request, budget: Budget) -> tuple[Built, bool]:
-    """The prompt, and whether its window was kept small because the place is new."""
+def _prompt(runtime: Runtime, request: Request, budget: Budget) -> Built:
+    """The prompt, from a small window where reading the whole one would take too long."""
     prompts, settings = runtime.prompts, request.settings
-    where = (request.snapshot, request.position)
-    layout = settings.prompt_layout
+    where, layout = (request.snapshot, request.position), settings.prompt_layout
     built = prompts.build(*where, budget.windows, layout)
-    if not built.anchor_moved or not settings.cold_budget_ms:
-        return built, False
-    known = runtime.engine.reusable(request.snapshot.uri, built.tokens)
+    if len(built.tokens) + MOST + budget.max_tokens >= runtime.engine.target.capacity:
+        # So much was typed since the anchor that it doesn't fit any more.
+        built = prompts.build(*where, budget.windows, layout, renew=True)
+    if not prompts.anchors(layout) or not settings.cold_budget_ms or built.partial:
+        return built
+    missing = len(built.tokens) - runtime.engine.reusable(request.snapshot.uri, built.tokens)
     affordable = _affordable(settings, runtime.engine.prefill_rate.value)
-    if len(built.tokens) - known <= affordable:
-        return built, False
+    if missing <= affordable:
+        return built
     before = affordable * 3 // 4
     small = (min(before, budget.prefix_tokens), min(affordable - before, budget.suffix_tokens))
-    return prompts.build(*where, small, layout, renew=True), True
+    return prompts.build(*where, small, layout, renew=True, partial=True)
 
 
 def _affordable(settings: Settings, tokens_per_second: float) -> int:
@@ -158,11 +161,15 @@ def _affordable(settings: Settings, tokens_per_second: float) -> int:
 def grow(runtime: Runtime, request: Request, cancel: CancelToken) -> None:
     """Read the whole window around a place beside the document's session, and then take it over.
 
+    Nothing is done where the window is whole, or the place isn't the document's any more.
+
     Raises:
         Cancelled: ``cancel`` was set; another call goes on where this one was.
         EngineError: the engine failed.
     """
     cancel.raise_if_cancelled()
+    if not runtime.prompts.is_partial(request.snapshot, request.position):
+        return
     budget = budget_of(request.settings, runtime.engine.target.capacity)
     uri, spare = request.snapshot.uri, ("spare", request.snapshot.uri)
     anchor, tokens = runtime.prompts.freeze(request.snapshot, request.position, budget.windows)

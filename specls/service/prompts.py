@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from specls.context import window
-from specls.context.anchor import Anchor, follow
+from specls.context.anchor import Anchor, follow, typed_since
 from specls.context.document import Snapshot
 from specls.context.fim import (
     FAMILIES,
@@ -75,6 +75,8 @@ class Built:
     rest: bytes = b""
     """What the healed tokens spell: the new text begins with it, and it's there already."""
     anchor_moved: bool = False
+    partial: bool = False
+    """Whether the window was kept small to answer sooner."""
 
 
 class PromptBuilder:
@@ -101,15 +103,18 @@ class PromptBuilder:
         layout: str = "cursor",
         *,
         renew: bool = False,
+        partial: bool = False,
     ) -> Built:
         """The prompt for a completion at ``position``; never empty.
 
         ``budget`` is the most tokens before and behind the cursor; an anchor that still holds
-        keeps its own size, unless it's to be renewed. Costs as much as the window, whatever the
-        size of the document.
+        keeps its own size, unless it's to be renewed, and then perhaps with a ``partial`` window.
+        Costs as much as the window, whatever the size of the document.
         """
         if self.anchors(layout):
-            return self._anchored(snapshot, position, budget, renew=renew)
+            if renew:
+                self._anchors.pop(snapshot.uri, None)
+            return self._anchored(snapshot, position, budget, partial=partial)
         before, after = budget
         cut = window.cut(
             snapshot, position, before, after if self.dialect.fills_in else 0, self._count
@@ -128,19 +133,27 @@ class PromptBuilder:
         anchor = follow(None, snapshot, position, budget, self._count).anchor
         return anchor, self._compile(anchored(anchor.prefix, anchor.suffix, ""))[:-1]
 
+    def is_partial(self, snapshot: Snapshot, position: Position) -> bool:
+        """Whether the document's anchor holds here and has a window that isn't complete."""
+        anchor = self._anchors.get(snapshot.uri)
+        if anchor is None or not anchor.partial:
+            return False
+        return typed_since(anchor, snapshot, position) is not None
+
     def adopt(self, uri: str, anchor: Anchor) -> None:
         """Follow this anchor from now on, where it holds."""
         self._anchors[uri] = anchor
 
     def _anchored(
-        self, snapshot: Snapshot, position: Position, budget: tuple[int, int], *, renew: bool
+        self, snapshot: Snapshot, position: Position, budget: tuple[int, int], *, partial: bool
     ) -> Built:
-        known = None if renew else self._anchors.get(snapshot.uri)
+        known = self._anchors.get(snapshot.uri)
         seen = follow(known, snapshot, position, budget, self._count)
-        self._anchors[snapshot.uri] = seen.anchor
-        prompt = anchored(seen.anchor.prefix, seen.anchor.suffix, seen.typed)
+        anchor = replace(seen.anchor, partial=partial) if seen.moved else seen.anchor
+        self._anchors[snapshot.uri] = anchor
+        prompt = anchored(anchor.prefix, anchor.suffix, seen.typed)
         built = self._healed(self._compile(prompt), seen.window, last=prompt.segments[-1])
-        return replace(built, anchor_moved=seen.moved)
+        return replace(built, anchor_moved=seen.moved, partial=anchor.partial)
 
     def _healed(self, tokens: list[int], cut: Window, last: Segment) -> Built:
         """Heal the end of a prompt that ends with text."""

@@ -117,7 +117,8 @@ class CompletionService:
     async def configure(self, settings: Settings) -> None:
         """Follow new settings; load the models when none are there or others are asked for."""
         before, self.settings = self.settings, settings
-        if self.status.state is State.IDLE or _needs_load(before, settings):
+        unloaded = self.status.state in {State.IDLE, State.FAILED}
+        if unloaded or _needs_load(before, settings):
             await self._reload()
 
     async def _reload(self) -> None:
@@ -136,6 +137,8 @@ class CompletionService:
             return True
 
         def replace() -> tuple[str, ...]:
+            if number != self._loads:
+                raise Cancelled("Other settings came meanwhile.")
             self._unload()
             self._runtime = runtime = self._load(settings, progress)
             return tuple(runtime.notices)
@@ -190,7 +193,8 @@ class CompletionService:
         if not fresh and (rest := self._shown.find(snapshot, position)):
             return self._answered(type_through(rest, perf_counter() - started))
         self._background.forget(Kind.PREFETCH, snapshot.uri)
-        running = self._start(Request(snapshot, position, self.settings))
+        request = Request(snapshot, position, self.settings)
+        running = self._start(request)
         self._running[snapshot.uri] = running
         try:
             await asyncio.wait(
@@ -203,21 +207,24 @@ class CompletionService:
             running.cancel.cancel()
             if self._running.get(snapshot.uri) is running:
                 del self._running[snapshot.uri]
-            self._background.go_on()
+            self._complete_window(request)
         completion = self._outcome(running)
         if completion is not None:
-            self._plan_ahead(Request(snapshot, position, self.settings), completion)
+            self._plan_ahead(request, completion)
         return completion
+
+    def _complete_window(self, request: Request) -> None:
+        """Have the window of a place completed, if it was kept small and while nobody waits."""
+
+        def grow_window(runtime: Runtime, cancel: CancelToken) -> None:
+            grow(runtime, request, cancel)
+
+        self._background.want(Kind.GROW, request.snapshot.uri, Errand(grow_window))
+        self._background.go_on()
 
     def _plan_ahead(self, request: Request, completion: Completion) -> None:
         """Remember what is shown, and have done what the next request may need."""
         uri, text = request.snapshot.uri, completion.text
-        if completion.stats.partial_window:
-
-            def grow_window(runtime: Runtime, cancel: CancelToken) -> None:
-                grow(runtime, request, cancel)
-
-            self._background.want(Kind.GROW, uri, Errand(grow_window))
         if text:
             self._shown.remember(request.snapshot, request.position, text)
         if text and request.settings.prefetch:
@@ -251,7 +258,8 @@ class CompletionService:
         return _Running(cancel, answer, asyncio.get_running_loop().create_future())
 
     def _outcome(self, running: _Running) -> Completion | None:
-        if not running.answer.done() or isinstance(running.answer.exception(), Cancelled):
+        overtaken = running.superseded.done() or not running.answer.done()
+        if overtaken or isinstance(running.answer.exception(), Cancelled):
             self.counters.superseded += 1
             return None
         try:

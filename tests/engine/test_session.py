@@ -110,6 +110,7 @@ def test_a_document_that_made_way_comes_back() -> None:
     for document in "abc":
         table.open(document, 4).sync([1, 2, 3, 4])
     decoded = fake.decoded_tokens
+    assert table.held("a") == [1, 2, 3, 4]
     session = table.open("a", 5)
     assert (session.tokens, session.restored) == ([1, 2, 3, 4], 4)
     assert session.sync([1, 2, 3, 4, 5]) == Synced(reused=4, prefilled=1)
@@ -160,6 +161,6 @@ def test_a_session_takes_over_another_s_name() -> None:
     table.open("spare", 4).sync([3, 4, 5])
     table.rename("spare", "a")
     assert table.open("a", 4).tokens == [3, 4, 5]
-    assert table.find("spare") is None
+    assert table.held("spare") == ()
     assert table.open("b", 4).tokens == []
     assert len(table) == 2

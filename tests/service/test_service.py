@@ -182,6 +182,61 @@ async def test_a_request_interrupts_the_reading_of_a_window(bench: Bench) -> Non
     assert bench.last.prefilled_tokens <= 4
 
 
+@pytest.mark.parametrize("end", ["superseded", "cancelled"])
+async def test_a_window_grows_although_nobody_waited_for_the_answer(bench: Bench, end: str) -> None:
+    """A first request that was overtaken or cancelled has its window completed all the same."""
+    await bench.service.configure(Settings())
+    bench.go.clear()
+    bench.busy.clear()
+    first = asyncio.create_task(bench.complete(LONG + "|"))
+    await until(bench.busy.is_set)
+    if end == "superseded":
+        bench.service.supersede("file:///a")
+        assert await first is None
+    else:
+        first.cancel()
+        await asyncio.gather(first, return_exceptions=True)
+    bench.go.set()
+    await until(lambda: bench.service._background.idle)
+    assert await bench.complete(LONG + "h|") == "ello"
+    assert not bench.last.partial_window
+    assert bench.last.prompt_tokens > 1400
+
+
+async def test_what_doesn_t_fit_any_more_is_anchored_anew(bench: Bench) -> None:
+    """With a cache that the windows fill, a long way from the anchor still gets answers."""
+    bench.model.capacity = 512
+    await bench.service.configure(Settings(cold_budget_ms=0, prefetch=False, max_tokens=8))
+    text = LONG
+    answers = []
+    for _ in range(12):
+        answers.append(await bench.complete(text + "|"))
+        text += "yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy\n"
+    assert None not in answers
+    assert bench.service.counters.failed == 0
+
+
+async def test_a_document_that_made_way_is_answered_from_a_small_window(bench: Bench) -> None:
+    """When nothing of a document is in the cache any more, its place is a new one."""
+    await bench.service.configure(Settings(prefetch=False))
+    await bench.complete(LONG + "|")
+    await until(lambda: bench.service._background.idle)
+    assert bench.service._runtime is not None
+    bench.service._runtime.engine.close("file:///a")
+    assert await bench.complete(LONG + "h|", fresh=True) == "ello"
+    assert bench.last.partial_window
+    assert bench.last.prefilled_tokens <= 260
+
+
+async def test_a_failed_load_is_tried_again(bench: Bench) -> None:
+    """Any change of the settings tries to load again what failed, the model being there now."""
+    bench.failure = LoadFailed("no such file")
+    await bench.service.configure(Settings())
+    bench.failure = None
+    await bench.service.configure(Settings(max_tokens=3))
+    assert await bench.complete() == "hel"
+
+
 async def test_closing_a_document_ends_the_reading_of_its_window(bench: Bench) -> None:
     """A closed document holds nothing, also when its window was being read."""
     await bench.service.configure(Settings())
@@ -211,7 +266,9 @@ async def test_without_prefetch_nothing_is_done_ahead(bench: Bench) -> None:
     bench.model.script = says("hello world")
     await bench.service.configure(Settings(max_tokens=5, prefetch=False))
     assert await bench.complete() == "hello"
-    assert bench.service._background.idle
+    decoded = bench.model.decoded_tokens
+    await until(lambda: bench.service._background.idle)
+    assert bench.model.decoded_tokens == decoded
 
 
 async def test_a_prefetch_gives_way_to_another_key(bench: Bench) -> None:
@@ -370,6 +427,7 @@ async def test_quick_changes_end_with_the_last(bench: Bench) -> None:
     assert bench.service.status.state is State.READY
     assert bench.service.stats()["models"] == {"target": "c"}
     assert bench.closed == len(bench.loaded) - 1
+    assert "b" not in [each.model for each in bench.loaded]
 
 
 async def test_closing_a_document_frees_its_tokens(bench: Bench) -> None:
