@@ -48,8 +48,6 @@ class FinishReason(Enum):
     """A rule of ``context.stop`` ended it."""
     MAX_TOKENS = "length"
     """The token limit was reached."""
-    CONTEXT_FULL = "context"
-    """The context holds no more tokens."""
 
 
 class Source(Enum):

@@ -31,7 +31,9 @@ class GenerationStats:
     first_token_seconds: float = 0.0
     decode_seconds: float = 0.0
     generated_tokens: int = 0
-    """New tokens, whoever drafted them; a stop token isn't counted."""
+    """New tokens, whoever drafted them. A stop token isn't counted, nor what healing spells."""
+    decoded_tokens: int = 0
+    """Tokens decided after the prefill, whatever they were."""
     target_passes: int = 0
     """Target batches after the prefill: each verifies a draft and yields one token more."""
     drafted: dict[Source, int] = field(default_factory=dict)
@@ -45,8 +47,8 @@ class GenerationStats:
 
     @property
     def decode_tokens_per_second(self) -> float:
-        """New tokens after the first per second of decoding (the first one belongs to prefill)."""
-        return rate(self.generated_tokens - 1, self.decode_seconds)
+        """Tokens decided after the prefill per second; the first one belongs to the prefill."""
+        return rate(self.decoded_tokens, self.decode_seconds)
 
     @property
     def accepted_length(self) -> float:

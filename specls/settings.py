@@ -94,7 +94,8 @@ class Settings:
     )
     threads: int | str = _setting(
         "auto",
-        "How many processor threads compute: a number, or `auto` (the physical cores).",
+        "How many processor threads compute: a number (more than the machine has are not used), or "
+        "`auto` (the physical cores).",
         choices=("auto",),
         low=1,
         high=512,

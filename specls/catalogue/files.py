@@ -86,7 +86,7 @@ class Record:
         try:
             values: Any = json.loads(path.read_text(encoding="utf-8"))
             return cls(int(values["bytes"]), int(values["mtime_ns"]), str(values["sha256"]))
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, OverflowError):
             return None
 
     @classmethod
@@ -138,7 +138,7 @@ def size_of(path: Path) -> int:
     """The file's bytes; 0 if it doesn't exist."""
     try:
         return path.stat().st_size
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import shutil
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -164,8 +164,10 @@ class ModelStore:
         try:
             with FileLock(files.lock, timeout=0):
                 freed = sum(size_of(path) for path in doomed)
-                for path in (*doomed, files.record):
+                for path in doomed:
                     path.unlink(missing_ok=True)
+                with suppress(OSError):  # without its model it says nothing
+                    files.record.unlink(missing_ok=True)
                 shutil.rmtree(files.work, ignore_errors=True)
         except Timeout:
             raise ModelError(f"{files.name} is being fetched right now; nothing removed.") from None

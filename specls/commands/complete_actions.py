@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
-from collections.abc import Sequence
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -15,11 +19,12 @@ from specls.commands.options import settings_of
 from specls.context.document import Snapshot
 from specls.context.text import Position, Text
 from specls.core import CancelToken, Source
-from specls.errors import SettingsError
+from specls.errors import Cancelled, SettingsError
 from specls.service.completion import Completion, Request, complete
 from specls.service.interface import Runtime
 from specls.settings import Settings
 
+_MOST_DIGITS = 10
 _COLOURS = {Source.TARGET: "bold cyan", Source.LOOKUP: "bold yellow", Source.DRAFT: "bold green"}
 _WORDS = {
     Source.TARGET: "the target's own",
@@ -38,7 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         runtime.close()
     if arguments.json:
-        print(json.dumps(_as_json(arguments.place, runtime, completion), ensure_ascii=False))
+        answer = _as_json(arguments.place, runtime, completion)
+        print(json.dumps(answer, ensure_ascii=not _speaks_unicode()))
     else:
         _show(snapshot, position, runtime, completion)
     return 0
@@ -52,7 +58,7 @@ def read_place(place: str) -> tuple[Snapshot, Position]:
             outside of it.
     """
     name, line, column = ([*place.rsplit(":", 2), "", ""])[:3]
-    if not (line.isdecimal() and column.isdecimal()):
+    if not (name and _is_number(line) and _is_number(column)):
         raise SettingsError(f"{place!r} isn't FILE:LINE:COL, as in main.py:12:5.")
     try:
         text = Text(Path(name).read_bytes().decode("utf-8"))
@@ -62,6 +68,14 @@ def read_place(place: str) -> tuple[Snapshot, Position]:
         raise SettingsError(f"{name} isn't UTF-8 text.") from error
     snapshot = Snapshot(Path(name).resolve().as_uri(), 0, Path(name).suffix.lstrip("."), text)
     return snapshot, _position(text, name, int(line), int(column))
+
+
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and len(text) < _MOST_DIGITS
+
+
+def _speaks_unicode() -> bool:
+    return (sys.stdout.encoding or "").lower().startswith("utf")
 
 
 def _position(text: Text, name: str, line: int, column: int) -> Position:
@@ -75,11 +89,27 @@ def _position(text: Text, name: str, line: int, column: int) -> Position:
 
 def _load(settings: Settings) -> Runtime:
     console = Console(stderr=True)
-    with console.status(f"loading {settings.model}"):
-        runtime = loader()(settings, lambda _share: True)
+    with console.status(f"loading {settings.model}"), _interruptible() as wanted:
+        try:
+            runtime = loader()(settings, lambda _share: wanted())
+        except Cancelled:
+            raise KeyboardInterrupt from None
     for notice in runtime.notices:
         console.print(f"specls: {notice}", style="yellow", highlight=False, soft_wrap=True)
     return runtime
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[Callable[[], bool]]:
+    """Whether to go on, asked while llama.cpp loads: Ctrl-C can't raise through its callbacks."""
+    pressed = threading.Event()
+    before = signal.signal(signal.SIGINT, lambda _number, _frame: pressed.set())
+    try:
+        yield lambda: not pressed.is_set()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed.is_set():
+        raise KeyboardInterrupt
 
 
 def _as_json(place: str, runtime: Runtime, completion: Completion) -> dict[str, object]:
@@ -95,10 +125,13 @@ def _as_json(place: str, runtime: Runtime, completion: Completion) -> dict[str, 
 def _show(snapshot: Snapshot, position: Position, runtime: Runtime, completion: Completion) -> None:
     console = Console(highlight=False)
     line = snapshot.text.content(position.line)
-    text = RichText(f"{position.line + 1:>5} │ ", style="dim")
+    bar = "│" if _speaks_unicode() else "|"
+    text = RichText(f"{position.line + 1:>5} {bar} ", style="dim")
     text.append(line[: position.column], style="not dim")
     for span in completion.spans:
-        text.append(span.text.replace("\n", "\n      │ "), style=f"not dim {_COLOURS[span.source]}")
+        text.append(
+            span.text.replace("\n", f"\n      {bar} "), style=f"not dim {_COLOURS[span.source]}"
+        )
     text.append(line[position.column :], style="not dim")
     console.print(text, soft_wrap=True)
     if not completion.text:
@@ -145,6 +178,6 @@ def _legend(completion: Completion) -> RichText:
     text = RichText("tokens  ")
     for source in Source:
         if any(span.source is source for span in completion.spans):
-            text.append("■ ", style=_COLOURS[source])
+            text.append("■ " if _speaks_unicode() else "# ", style=_COLOURS[source])
             text.append(f"{_WORDS[source]}   ")
     return text

@@ -38,6 +38,8 @@ def register(subparsers: Subparsers) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    if sys.stdin is None:
+        raise SettingsError("stdin is closed: an editor starts the server and talks to it there.")
     _set_up_logging(arguments.log_file, arguments.log_level)
     from specls.app import serve_stdio  # noqa: PLC0415 - heavy, and `--help` should be quick
 

@@ -97,6 +97,7 @@ class Generation:
             if self.stats.finish:
                 break
             step = self._pass()
+            self.stats.decoded_tokens += len(step)
             self.stats.decode_seconds = perf_counter() - decoding
 
     def _prefill(self, started: float) -> tuple[Token, ...]:
@@ -136,8 +137,9 @@ class Generation:
                 self.stats.finish = FinishReason.END_OF_TEXT
                 break
             new.append(token)
-        self._tokens.extend(token.id for token in new)
-        self.stats.generated_tokens += len(new)
+            # What only spells again what stands there already isn't new.
+            self.stats.generated_tokens += self._is_free()
+            self._tokens.append(token.id)
         if self.stats.finish is None and self.stats.generated_tokens >= self._limits.max_tokens:
             self.stats.finish = FinishReason.MAX_TOKENS
         return tuple(new)
@@ -146,7 +148,7 @@ class Generation:
         """One pass of the target: the last token and a draft in, what it accepts and one more."""
         self._cancel.raise_if_cancelled()
         new = self._tokens[self._base :]
-        free = self._healing is None or self._healing.constraint.allowed(new) is None
+        free = self._is_free()
         draft = self._draft() if free else _Draft(None, [], 0.0)
         started = perf_counter()
         base = len(self._session.tokens)
@@ -162,6 +164,12 @@ class Generation:
         source = draft.source or Source.TARGET
         tokens = [Token(each, source) for each in draft.tokens[:accepted]]
         return (*tokens, Token(choices[accepted], Source.TARGET))
+
+    def _is_free(self) -> bool:
+        """Whether any token may come next."""
+        if self._healing is None:
+            return True
+        return self._healing.constraint.allowed(self._tokens[self._base :]) is None
 
     def _draft(self) -> _Draft:
         """A draft from the first of the planned drafters that has an idea."""

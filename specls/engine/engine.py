@@ -49,7 +49,7 @@ class Engine:
         Raises:
             ContextFull: prompt and answer are larger than the whole context.
         """
-        room = len(prompt) + limits.max_tokens + 1
+        room = len(prompt) + limits.max_tokens + 1 + (healing.tokens if healing else 0)
         session = self._sessions.open(document, room)
         sure = prompt[: len(prompt) - healing.tokens] if healing else prompt
         for drafter in self.drafters.values():

@@ -121,8 +121,7 @@ def complete(runtime: Runtime, request: Request, cancel: CancelToken) -> Complet
     cancel.raise_if_cancelled()
     budget = budget_of(request.settings, runtime.engine.target.capacity)
     built = _prompt(runtime, request, budget)
-    healed = built.healing.tokens if built.healing else 0
-    limits = Limits(budget.max_tokens + healed, runtime.prompts.dialect.stop_ids)
+    limits = Limits(budget.max_tokens, runtime.prompts.dialect.stop_ids)
     generation = runtime.engine.generate(
         request.snapshot.uri, built.tokens, limits, cancel, built.healing
     )

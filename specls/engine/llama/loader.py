@@ -63,6 +63,11 @@ def load_model(path: Path, options: LoadOptions, progress: Progress | None = Non
         Cancelled: ``progress`` gave it up.
     """
     library.start()
+    if options.kv_type != "f16" and options.flash_attention == "off":
+        raise LoadFailed(
+            f"kvType {options.kv_type} needs flash attention: set flashAttention to auto or on, or "
+            "kvType to f16."
+        )
     if options.gpu_layers is None and library.has_gpu():
         try:
             return _load(path, replace(options, gpu_layers=-1), progress)
@@ -151,7 +156,7 @@ def _make_context(path: Path, weights: Weights, options: LoadOptions) -> LlamaMo
 
 
 def _context_params(options: LoadOptions, micro_batch: int) -> Any:
-    threads = options.threads or physical_cores()
+    threads = min(options.threads or physical_cores(), os.cpu_count() or 1)
     params = lib.llama_context_default_params()
     params.n_ctx = options.context_tokens
     params.n_batch = params.n_ubatch = max(micro_batch, _SEQUENCES)

@@ -28,16 +28,6 @@ class Weights:
         self.vocabulary = Vocabulary(self)
 
     @property
-    def bytes(self) -> int:
-        """The size of the tensors in memory."""
-        return int(lib.llama_model_size(self.handle))
-
-    @property
-    def parameters(self) -> int:
-        """How many parameters the model has."""
-        return int(lib.llama_model_n_params(self.handle))
-
-    @property
     def description(self) -> str:
         """Architecture, size and quantisation in llama.cpp's words."""
         buffer = ctypes.create_string_buffer(128)
