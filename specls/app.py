@@ -23,7 +23,7 @@ from specls.engine.spill import Spill
 from specls.errors import EngineError, ModelError
 from specls.service.completion import budget_of
 from specls.service.healing import Spelling
-from specls.service.interface import Loader, Runtime
+from specls.service.interface import Runtime
 from specls.service.prompts import PromptBuilder, dialect_of
 from specls.settings import Settings
 
@@ -36,14 +36,24 @@ they gained (docs/speculation.md)."""
 _LOOKUP_DRAFT = 8
 
 
-def loader(store: ModelStore | None = None) -> Loader:
+def loader(store: ModelStore | None = None) -> ModelLoader:
     """What loads the models that settings name, from the models on this machine."""
-    models = store or ModelStore()
+    return ModelLoader(store or ModelStore())
 
-    def load(settings: Settings, progress: Callable[[float], bool]) -> Runtime:
-        return _Assembly(models, settings, progress).runtime()
 
-    return load
+class ModelLoader:
+    """See :class:`specls.service.interface.Loader`."""
+
+    def __init__(self, store: ModelStore) -> None:
+        self._store = store
+
+    def check(self, settings: Settings) -> None:
+        """See that the target is there."""
+        self._store.resolve(settings.model)
+
+    def __call__(self, settings: Settings, progress: Callable[[float], bool]) -> Runtime:
+        """Load target and draft."""
+        return _Assembly(self._store, settings, progress).runtime()
 
 
 @dataclass
@@ -204,7 +214,7 @@ def serve_stdio() -> int:
     async def run() -> int:
         service = CompletionService(loader())
         server = Server(service)
-        service.on_status = server.tell
+        service.models.on_status = server.tell
         loop = asyncio.get_running_loop()
         with contextlib.suppress(NotImplementedError):  # Windows ends the process by itself
             loop.add_signal_handler(signal.SIGTERM, server.stop, 0)

@@ -10,7 +10,7 @@ from typing import Any
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from specls.service.service import State, Status
+from specls.service.models import State, Status
 
 logger = logging.getLogger(__name__)
 

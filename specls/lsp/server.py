@@ -18,7 +18,8 @@ from specls.lsp.loading import LoadReport
 from specls.lsp.process import watch_process
 from specls.lsp.protocol import Protocol, make_converter
 from specls.lsp.transport import FrameReader, FrameWriter, FramingError
-from specls.service.service import CompletionService, Status
+from specls.service.models import Status
+from specls.service.service import CompletionService
 from specls.settings import Problem, Settings, parse
 
 logger = logging.getLogger(__name__)

@@ -28,7 +28,14 @@ class Runtime:
 
 
 class Loader(Protocol):
-    """Loads what the settings ask for."""
+    """Loads what the settings ask for. Both methods run on the engine thread."""
+
+    def check(self, settings: Settings) -> None:
+        """See that the target is there, before other models make way for it.
+
+        Raises:
+            ModelError: it isn't; the message says what to do.
+        """
 
     def __call__(self, settings: Settings, progress: Callable[[float], bool]) -> Runtime:
         """Load, telling ``progress`` the loaded share from 0 to 1. Runs on the engine thread.

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass, fields
-from enum import Enum
 from time import perf_counter
 from typing import Any
 
@@ -25,35 +23,12 @@ from specls.service.completion import (
     type_through,
 )
 from specls.service.interface import Loader, Runtime
+from specls.service.models import Models, State
 from specls.service.shown import ShownSuggestions
 from specls.service.worker import Priority, Worker
 from specls.settings import Settings, camel
 
 logger = logging.getLogger(__name__)
-
-_LIVE = frozenset(
-    {"max_tokens", "prefix_tokens", "suffix_tokens", "prompt_layout", "cold_budget_ms", "prefetch"}
-)
-"""Settings that the next request follows; a change of any other loads the models anew."""
-
-
-class State(Enum):
-    """Whether completions can be had."""
-
-    IDLE = "idle"
-    LOADING = "loading"
-    READY = "ready"
-    FAILED = "failed"
-
-
-@dataclass(frozen=True)
-class Status:
-    """The state, the loaded share (0 to 1) while loading, and what the user should be told."""
-
-    state: State
-    progress: float = 0.0
-    message: str = ""
-    notices: tuple[str, ...] = ()
 
 
 @dataclass
@@ -95,82 +70,25 @@ class CompletionService:
     """
 
     def __init__(self, load: Loader) -> None:
-        self._load = load
-        self.on_status: Callable[[Status], None] = lambda _status: None
-        """Called on the event loop whenever the state changes."""
         self._worker = Worker()
-        self._runtime: Runtime | None = None
-        self._running: dict[str, _Running] = {}
-        self._loads = 0
+        self.models = Models(load, self._worker)
         self.settings = Settings()
-        self.status = Status(State.IDLE)
         self.counters = Counters()
         self.last: Completion | None = None
         self.last_wait_seconds = 0.0
+        self._running: dict[str, _Running] = {}
         self._shown = ShownSuggestions()
         self._background = Background(
-            self._worker, lambda: self._runtime, lambda: bool(self._running)
+            self._worker, lambda: self.models.runtime, lambda: bool(self._running)
         )
-
-    # -- models ------------------------------------------------------------------------------
 
     async def configure(self, settings: Settings) -> None:
         """Follow new settings; load the models when none are there or others are asked for."""
         before, self.settings = self.settings, settings
-        unloaded = self.status.state in {State.IDLE, State.FAILED}
-        if unloaded or _needs_load(before, settings):
-            await self._reload()
-
-    async def _reload(self) -> None:
-        """Replace the models. A later call overtakes this one."""
-        self._loads += 1
-        number, settings = self._loads, self.settings
-        loop = asyncio.get_running_loop()
-        self._stop_all()
-        self._shown.clear()
-        self._tell(Status(State.LOADING))
-
-        def progress(share: float) -> bool:
-            if number != self._loads:
-                return False
-            loop.call_soon_threadsafe(self._progressed, number, share)
-            return True
-
-        def replace() -> tuple[str, ...]:
-            if number != self._loads:
-                raise Cancelled("Other settings came meanwhile.")
-            self._unload()
-            self._runtime = runtime = self._load(settings, progress)
-            return tuple(runtime.notices)
-
-        try:
-            notices = await asyncio.wrap_future(self._worker.submit(Priority.LOAD, replace))
-        except SpeclsError as error:
-            self._loaded(number, Status(State.FAILED, message=str(error)))
-        except Exception:
-            logger.exception("Loading the models failed in a way that specls doesn't know")
-            message = "Loading the models failed; the log of specls says how."
-            self._loaded(number, Status(State.FAILED, message=message))
-        else:
-            self._loaded(number, Status(State.READY, 1.0, notices=notices))
-
-    def _unload(self) -> None:
-        """On the worker thread: free the models that are there."""
-        runtime, self._runtime = self._runtime, None
-        if runtime is not None:
-            runtime.close()
-
-    def _loaded(self, number: int, status: Status) -> None:
-        if number == self._loads:
-            self._tell(status)
-
-    def _progressed(self, number: int, share: float) -> None:
-        if number == self._loads and self.status.state is State.LOADING:
-            self._tell(Status(State.LOADING, share))
-
-    def _tell(self, status: Status) -> None:
-        self.status = status
-        self.on_status(status)
+        if self.models.wants(before, settings):
+            self._stop_all()
+            self._shown.clear()
+            await self.models.load(settings)
 
     # -- requests ----------------------------------------------------------------------------
 
@@ -185,7 +103,7 @@ class CompletionService:
         computation within one micro-batch and keeps what it had decoded.
         """
         self.counters.received += 1
-        if self.status.state is not State.READY:
+        if self.models.status.state is not State.READY:
             self.counters.unavailable += 1
             return None
         self.supersede(snapshot.uri)
@@ -249,9 +167,9 @@ class CompletionService:
 
         def job() -> Completion:
             self.last_wait_seconds = perf_counter() - queued
-            if self._runtime is None:
+            if self.models.runtime is None:
                 raise Cancelled("The models were unloaded.")
-            return complete(self._runtime, request, cancel)
+            return complete(self.models.runtime, request, cancel)
 
         answer = asyncio.wrap_future(self._worker.submit(Priority.REQUEST, job))
         answer.add_done_callback(_retrieve)
@@ -290,10 +208,10 @@ class CompletionService:
             self._background.forget(kind, uri)
 
         def forget() -> None:
-            if self._runtime is not None:
-                self._runtime.engine.close(uri)
-                self._runtime.engine.close(("spare", uri))
-                self._runtime.prompts.forget(uri)
+            if (runtime := self.models.runtime) is not None:
+                runtime.engine.close(uri)
+                runtime.engine.close(("spare", uri))
+                runtime.prompts.forget(uri)
 
         self._worker.submit(Priority.CLOSE, forget)
 
@@ -306,7 +224,7 @@ class CompletionService:
 
     def stats(self) -> dict[str, Any]:
         """The numbers behind ``specls/stats``, ready for JSON. Times are in milliseconds."""
-        runtime = self._runtime
+        runtime, status = self.models.runtime, self.models.status
         last = None
         if self.last is not None:
             last = {
@@ -316,8 +234,8 @@ class CompletionService:
                 "totalMs": round(1000 * self.last.seconds, 2),
             }
         return {
-            "state": self.status.state.value,
-            "message": self.status.message,
+            "state": status.state.value,
+            "message": status.message,
             "models": dict(runtime.models) if runtime else {},
             "requests": {
                 camel(item.name): getattr(self.counters, item.name) for item in fields(Counters)
@@ -331,14 +249,9 @@ class CompletionService:
 
         Callable without a running loop.
         """
-        self._loads += 1  # whatever is being loaded now is given up
+        self.models.give_up()
         self._stop_all()
-        return self._worker.stop(self._unload, timeout)
-
-
-def _needs_load(before: Settings, after: Settings) -> bool:
-    names = (item.name for item in fields(Settings) if item.name not in _LIVE)
-    return any(getattr(before, name) != getattr(after, name) for name in names)
+        return self._worker.stop(self.models.unload, timeout)
 
 
 def _retrieve(answer: asyncio.Future[Completion]) -> None:

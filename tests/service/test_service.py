@@ -13,11 +13,12 @@ from specls.context.document import Snapshot
 from specls.context.text import Position, Text
 from specls.engine.controllers import FixedController
 from specls.engine.engine import Engine
-from specls.errors import DecodeFailed, LoadFailed
+from specls.errors import DecodeFailed, LoadFailed, ModelNotFetched
 from specls.metrics import GenerationStats
 from specls.service.interface import Runtime
+from specls.service.models import State
 from specls.service.prompts import PromptBuilder, dialect_of
-from specls.service.service import CompletionService, State
+from specls.service.service import CompletionService
 from specls.settings import Settings
 from tests.fakes import END, MIDDLE, ByteTokenizer, ScriptedModel
 
@@ -47,15 +48,19 @@ class Bench:
         self.go.set()
         self.busy = threading.Event()
         self.model.on_decode = self._hold
-        self.service = CompletionService(self._load)
+        self.service = CompletionService(self)
         self.states: list[State] = []
-        self.service.on_status = lambda status: self.states.append(status.state)
+        self.service.models.on_status = lambda status: self.states.append(status.state)
 
     def _hold(self) -> None:
         self.busy.set()
         assert self.go.wait(DEADLINE)
 
-    def _load(self, settings: Settings, progress: Callable[[float], bool]) -> Runtime:
+    def check(self, settings: Settings) -> None:
+        if settings.model == "missing":
+            raise ModelNotFetched("missing isn't on this machine yet.")
+
+    def __call__(self, settings: Settings, progress: Callable[[float], bool]) -> Runtime:
         assert self.go.wait(DEADLINE)
         self.loaded.append(settings)
         progress(0.5)
@@ -111,7 +116,7 @@ async def test_a_request_is_answered(bench: Bench) -> None:
     await bench.service.configure(Settings())
     assert await bench.complete() == "hello"
     assert bench.states == [State.LOADING, State.LOADING, State.READY]
-    assert bench.service.status.notices == ("mind the gap",)
+    assert bench.service.models.status.notices == ("mind the gap",)
     stats = bench.service.stats()
     assert stats["requests"]["answered"] == 1
     assert stats["models"] == {"target": "qwen2.5-coder-1.5b"}
@@ -221,9 +226,9 @@ async def test_a_document_that_made_way_is_answered_from_a_small_window(bench: B
     await bench.service.configure(Settings(prefetch=False))
     await bench.complete(LONG + "|")
     await until(lambda: bench.service._background.idle)
-    assert bench.service._runtime is not None
-    bench.service._runtime.engine.close("file:///a")
-    bench.service._runtime.engine.prefill_rate.value = 0.0
+    assert bench.service.models.runtime is not None
+    bench.service.models.runtime.engine.close("file:///a")
+    bench.service.models.runtime.engine.prefill_rate.value = 0.0
     assert await bench.complete(LONG + "h|", fresh=True) == "ello"
     assert bench.last.partial_window
     assert bench.last.prefilled_tokens <= 260
@@ -298,7 +303,7 @@ async def test_nothing_is_queued_while_loading(bench: Bench) -> None:
     """A request before the models are there is answered at once, with nothing."""
     bench.go.clear()
     loading = asyncio.create_task(bench.service.configure(Settings()))
-    await until(lambda: bench.service.status.state is State.LOADING)
+    await until(lambda: bench.service.models.status.state is State.LOADING)
     assert await bench.complete() is None
     bench.go.set()
     await loading
@@ -310,8 +315,8 @@ async def test_a_failed_load_is_told_and_answers_nothing(bench: Bench) -> None:
     """The reason is in the status, requests get nothing, and other settings may help."""
     bench.failure = LoadFailed("no such file")
     await bench.service.configure(Settings())
-    assert bench.service.status.state is State.FAILED
-    assert bench.service.status.message == "no such file"
+    assert bench.service.models.status.state is State.FAILED
+    assert bench.service.models.status.message == "no such file"
     assert await bench.complete() is None
     bench.failure = None
     await bench.service.configure(Settings(model="other"))
@@ -324,7 +329,10 @@ async def test_an_unknown_load_error_is_no_traceback(
     """An error that nobody foresaw is logged, and the user reads a sentence."""
     bench.failure = ZeroDivisionError("x")
     await bench.service.configure(Settings())
-    assert bench.service.status.message == "Loading the models failed; the log of specls says how."
+    assert (
+        bench.service.models.status.message
+        == "Loading the models failed; the log of specls says how."
+    )
     assert "ZeroDivisionError" in caplog.text
 
 
@@ -415,6 +423,16 @@ async def test_another_model_replaces_the_first(bench: Bench) -> None:
     assert await bench.complete() == "hello"
 
 
+async def test_a_model_that_isn_t_there_replaces_nothing(bench: Bench) -> None:
+    """A model that can't be had is told, and the one that was loaded goes on."""
+    await bench.service.configure(Settings())
+    await bench.service.configure(Settings(model="missing"))
+    (notice,) = bench.service.models.status.notices
+    assert notice.startswith("missing isn't on this machine yet. The models that were loaded")
+    assert await bench.complete() == "hello"
+    assert bench.closed == 0
+
+
 async def test_quick_changes_end_with_the_last(bench: Bench) -> None:
     """Settings that change while models load end up as the last ones said, and nothing leaks."""
     bench.go.clear()
@@ -425,7 +443,7 @@ async def test_quick_changes_end_with_the_last(bench: Bench) -> None:
     await until(lambda: bench.service.settings.model == "c")
     bench.go.set()
     await asyncio.gather(*changes)
-    assert bench.service.status.state is State.READY
+    assert bench.service.models.status.state is State.READY
     assert bench.service.stats()["models"] == {"target": "c"}
     assert bench.closed == len(bench.loaded) - 1
     assert "b" not in [each.model for each in bench.loaded]
