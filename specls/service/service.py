@@ -186,6 +186,9 @@ class CompletionService:
             logger.warning("A completion failed: %s", error)
             self.counters.failed += 1
             return None
+        except Exception:
+            self.counters.failed += 1
+            raise
         return self._answered(completion)
 
     def _answered(self, completion: Completion) -> Completion:
