@@ -79,17 +79,29 @@ def asking(start_for_module: Start) -> RawClient:
 
 @pytest.mark.parametrize(
     "answer",
-    [RpcError(-32603, "broken"), None, [], [None], [{}], {}, 5],
-    ids=["error", "null", "none", "unset", "empty", "object", "number"],
+    [RpcError(-32603, "broken"), None, [], {}, 5],
+    ids=["error", "null", "none", "object", "number"],
 )
-def test_an_answer_without_settings_keeps_the_old_ones(asking: RawClient, answer: object) -> None:
-    """Errors and empty or strange answers to the question change nothing."""
+def test_no_answer_keeps_the_old_settings(asking: RawClient, answer: object) -> None:
+    """Errors and strange answers to the question change nothing."""
     before = (stats(asking), asking.shown(), len(asking.asked(CONFIGURATION)))
     asks(asking, answer)
     asking.notify(CHANGED, {"settings": None})
     asking.wait(lambda: len(asking.asked(CONFIGURATION)) > before[2], "the question")
     asking.sync()
-    assert (stats(asking), asking.shown()) == before[:2]
+    assert (wait(asking, "failed"), asking.shown()) == before[:2]
+
+
+@pytest.mark.parametrize("answer", [[None], [{}]], ids=["unset", "empty"])
+def test_settings_that_disappear_are_the_options_again(start: Start, answer: object) -> None:
+    """What is no longer set is what initialize said, or else the default."""
+    client = start()
+    asks(client, [named("asked")])
+    assert starts_with(client, named("options"), pull=True) == [loading_problem("asked")]
+    asks(client, answer)
+    client.notify(CHANGED, {"settings": None})
+    client.wait(lambda: len(client.shown()) > 1, "the second message")
+    assert client.shown()[-1]["message"] == loading_problem("options")
 
 
 def test_a_client_that_never_answers_is_not_waited_for_forever(start: Start) -> None:

@@ -18,9 +18,11 @@ from specls.errors import Cancelled
 from specls.service.completion import Request, complete
 from specls.service.interface import Runtime
 from specls.settings import Settings
-from tests.model.test_identity import NOISE
 
 pytestmark = pytest.mark.model
+
+SAME = 1e-3
+"""Logits: the same pass over the same state differs by nothing but the order of sums."""
 
 SETTINGS = Settings(max_tokens=12, prompt_layout="cursor")
 CODE = '''class Stack:
@@ -164,7 +166,9 @@ def test_a_spilled_document_answers_the_same(plain: Runtime) -> None:
     session = Session(target, target.sequences - 1)
     started = perf_counter()
     session.sync(prompt)
-    prefill, before = perf_counter() - started, target.logits(0).copy()
+    prefill = perf_counter() - started
+    session.sync(prompt)  # again, for a pass of one token as the one after restoring
+    before = target.logits(0).copy()
     started = perf_counter()
     spilled = session.spill()
     session.truncate(0)
@@ -173,6 +177,6 @@ def test_a_spilled_document_answers_the_same(plain: Runtime) -> None:
     assert session.tokens == prompt
     assert session.sync(prompt).prefilled == 1
     assert int(target.logits(0).argmax()) == int(before.argmax())
-    assert float(abs(target.logits(0) - before).max()) < NOISE
+    assert float(abs(target.logits(0) - before).max()) < SAME
     session.truncate(0)
     assert restored < prefill / 10
