@@ -117,23 +117,25 @@ class Server(LanguageServer):
         """Follow didChangeConfiguration: settings in the message, or else asked for."""
         if isinstance(pushed, dict) and isinstance(pushed.get(_SECTION), dict):
             self._apply(pushed[_SECTION])
-        else:
-            await self._fetch_settings()
+        elif not await self._fetch_settings():
+            return
         await self.service.configure(self._settings)
 
-    async def _fetch_settings(self) -> None:
+    async def _fetch_settings(self) -> bool:
+        """Ask the client, if it can be asked; whether it answered."""
         workspace = self.client_capabilities.workspace
         if workspace is None or not workspace.configuration:
-            return
+            return False
         params = types.ConfigurationParams([types.ConfigurationItem(section=_SECTION)])
         asked = self.workspace_configuration_async(params)
         try:
             answer = await asyncio.wait_for(asked, _CONFIGURATION_SECONDS)
         except Exception as error:  # noqa: BLE001 - whatever the client did wrong
             logger.warning("The client didn't tell its settings: %r", error)
-            return
+            return False
         if answer:
             self._apply(answer[0])
+        return bool(answer)
 
     def _apply(self, raw: object) -> None:
         if isinstance(raw, dict) and set(raw) == {_SECTION}:
