@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.e2e.rawclient import Message, RawClient
 
-URI = "file:///work/a.py"
+URI = "file:///project/a.py"
 SMALL = {
     "model": "smollm2-135m",
     "speculation": "off",
@@ -104,7 +104,7 @@ LONG = {"prefixTokens": 512, "maxTokens": 512}
 _COUNTING = "".join(f"value_{number} = {number}\n" for number in range(120))
 
 
-def begin_long_completion(client: RawClient, uri: str = "file:///work/long.py") -> Any:
+def begin_long_completion(client: RawClient, uri: str = "file:///project/long.py") -> Any:
     """Ask for a completion that takes many seconds; its id, once it is being computed."""
     open_document(client, _COUNTING, uri)
     before = stats(client)["decodedTokens"]
