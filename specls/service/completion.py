@@ -147,6 +147,12 @@ def _prompt(runtime: Runtime, request: Request, budget: Budget) -> Built:
     affordable = _affordable(settings, runtime.engine.prefill_rate.value)
     if missing <= affordable:
         return built
+    # Where the text above was read already, as when somebody moves on in a file, it's kept.
+    kept = (budget.prefix_tokens, min(affordable // 4, budget.suffix_tokens))
+    built = prompts.build(*where, kept, layout, renew=True, partial=True)
+    known = runtime.engine.reusable(request.snapshot.uri, built.tokens)
+    if len(built.tokens) - known <= affordable:
+        return built
     before = affordable * 3 // 4
     small = (min(before, budget.prefix_tokens), min(affordable - before, budget.suffix_tokens))
     return prompts.build(*where, small, layout, renew=True, partial=True)

@@ -167,6 +167,22 @@ def hold_the_reading(bench: Bench) -> None:
     bench.model.on_decode = hold
 
 
+async def test_moving_on_keeps_what_was_read_above(bench: Bench) -> None:
+    """At a new place further down, the text above isn't read again for a small window."""
+    await bench.service.configure(Settings(prefetch=False, prefix_tokens=2500))
+    assert bench.service.models.runtime is not None
+    below = "".join(f"y{number} = {number}\n" for number in range(60))
+    await bench.complete(LONG + "|" + below)
+    await until(lambda: bench.service._background.idle)
+    bench.service.models.runtime.engine.prefill_rate.value = 0.0
+    further = below.index("y4 ")
+    assert await bench.complete(LONG + below[:further] + "|" + below[further:]) == "hello"
+    assert bench.last.anchor_moved
+    assert bench.last.partial_window
+    assert bench.last.reused_tokens > 1500
+    assert bench.last.prefilled_tokens <= 256
+
+
 async def test_a_request_interrupts_the_reading_of_a_window(bench: Bench) -> None:
     """A request that comes meanwhile is next, and the reading goes on afterwards where it was."""
     await bench.service.configure(Settings())
