@@ -21,6 +21,10 @@ class GenerationStats:
     """Prompt tokens whose KV was there already."""
     restored_tokens: int = 0
     """Of the reused tokens, those that came back from a spilled state."""
+    carried_tokens: int = 0
+    """Of the reused tokens, those taken over from another place of an older prompt."""
+    approximate_tokens: int = 0
+    """Prompt tokens that were carried over once, or decoded behind such: an approximation."""
     healed_tokens: int = 0
     """Prompt tokens that were chosen anew to spell the same (token healing)."""
     partial_window: bool = False
@@ -70,6 +74,8 @@ class GenerationStats:
             "promptTokens": self.prompt_tokens,
             "reusedTokens": self.reused_tokens,
             "restoredTokens": self.restored_tokens,
+            "carriedTokens": self.carried_tokens,
+            "approximateTokens": self.approximate_tokens,
             "prefilledTokens": self.prefilled_tokens,
             "healedTokens": self.healed_tokens,
             "anchorMoved": self.anchor_moved,

@@ -59,6 +59,13 @@ class Settings:
         "`auto` (anchored where the model's family allows it).",
         choices=("auto", "anchored", "cursor"),
     )
+    suffix_reuse: str = _setting(
+        "carry",
+        "What becomes of the text after the cursor when the text before it changed: `carry` takes "
+        "over what was computed (an approximation that is made exact when typing pauses), `exact` "
+        "reads it again at once.",
+        choices=("carry", "exact"),
+    )
     cold_budget_ms: int = _setting(
         1500,
         "How long reading a new place may delay the first answer there, in milliseconds: a window "

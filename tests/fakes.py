@@ -5,7 +5,9 @@ They implement the real Protocols, and mypy checks that they do.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,11 +20,22 @@ PREFIX, SUFFIX, MIDDLE, END = 256, 257, 258, 259
 VOCABULARY = 260
 
 
+@dataclass(eq=False)
+class Cell:
+    """One token in the cache, and the sequences that hold it."""
+
+    token: int
+    position: int
+    owners: set[int]
+
+
 class ScriptedModel:
     """A model whose next token is a function of the tokens of its sequence.
 
     It checks what llama.cpp insists on: consecutive positions and room in the cache.
     """
+
+    can_shift = True
 
     def __init__(
         self,
@@ -39,8 +52,7 @@ class ScriptedModel:
         self.decoded_tokens = 0
         self.batches: list[int] = []
         """The number of tokens of each pass."""
-        self.held: dict[int, list[int]] = {}
-        """The tokens of each sequence."""
+        self.cells: list[Cell] = []
         self.on_decode: Callable[[], None] = lambda: None
         """Called at the beginning of each pass."""
         self._rows: list[int] = []
@@ -54,21 +66,40 @@ class ScriptedModel:
         cancel: CancelToken | None = None,
     ) -> None:
         self.on_decode()
-        held = self.held.setdefault(sequence, [])
         assert 0 <= sequence < self.sequences
-        assert start == len(held), "positions of a sequence are consecutive"
+        assert start == len(self.cells_of(sequence)), "positions of a sequence are consecutive"
         assert 0 < len(tokens) <= self.micro_batch
         if cancel is not None and cancel.cancelled:
             raise Cancelled("cancelled in the pass")
-        if sum(map(len, self.held.values())) + len(tokens) > self.capacity:
+        if len(self.cells) + len(tokens) > self.capacity:
             raise ContextFull("no room")
+        held = self.tokens_of(sequence)
         self._rows = []
         for token in tokens:
+            self.cells.append(Cell(token, len(held), {sequence}))
             held.append(token)
             self._rows.append(self.script(held))
         self._rows = self._rows[len(tokens) - scored :]
         self.decoded_tokens += len(tokens)
         self.batches.append(len(tokens))
+
+    def cells_of(self, sequence: int) -> list[Cell]:
+        """The cells of a sequence in the order of their positions."""
+        cells = [cell for cell in self.cells if sequence in cell.owners]
+        return sorted(cells, key=lambda cell: cell.position)
+
+    def tokens_of(self, sequence: int) -> list[int]:
+        """The tokens of a sequence, which must be complete."""
+        cells = self.cells_of(sequence)
+        assert [cell.position for cell in cells] == list(range(len(cells)))
+        return [cell.token for cell in cells]
+
+    @property
+    def held(self) -> dict[int, list[int]]:
+        """The tokens of each document's sequence."""
+        numbers = {number for cell in self.cells for number in cell.owners}
+        documents = sorted(number for number in numbers if number < self.sequences)
+        return defaultdict(list, ((number, self.tokens_of(number)) for number in documents))
 
     def logits(self, row: int) -> Logits:
         scores = np.zeros(VOCABULARY, dtype=np.float32)
@@ -79,15 +110,32 @@ class ScriptedModel:
         return self._rows[row]
 
     def truncate(self, sequence: int, length: int) -> None:
-        del self.held.setdefault(sequence, [])[length:]
+        for cell in self.cells_of(sequence):
+            if cell.position >= length:
+                cell.owners.discard(sequence)
+        self.cells = [cell for cell in self.cells if cell.owners]
+
+    def copy(self, sequence: int, other: int, start: int, stop: int) -> None:
+        there = {cell.position for cell in self.cells_of(other)}
+        assert there.isdisjoint(range(start, stop)), "nothing is copied over anything"
+        for cell in self.cells_of(sequence):
+            if start <= cell.position < stop:
+                cell.owners.add(other)
+
+    def shift(self, sequence: int, by: int) -> None:
+        for cell in self.cells_of(sequence):
+            assert cell.owners == {sequence}, "cells that are shared mustn't move"
+            cell.position += by
+            assert cell.position >= 0
 
     def save(self, sequence: int) -> bytes:
-        return np.array(self.held[sequence], dtype=np.int32).tobytes()
+        return np.array(self.tokens_of(sequence), dtype=np.int32).tobytes()
 
     def restore(self, sequence: int, state: bytes) -> bool:
-        assert self.held.get(sequence, []) == [], "only an empty sequence is restored"
-        self.held[sequence] = np.frombuffer(state, dtype=np.int32).tolist()
-        return sum(map(len, self.held.values())) <= self.capacity
+        assert not self.cells_of(sequence), "only an empty sequence is restored"
+        tokens = np.frombuffer(state, dtype=np.int32).tolist()
+        self.cells += [Cell(token, at, {sequence}) for at, token in enumerate(tokens)]
+        return len(self.cells) <= self.capacity
 
 
 class ByteTokenizer:

@@ -7,7 +7,8 @@ isn't read again. The model still fills in a middle; that middle begins with tex
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 from specls.context.document import Snapshot
 from specls.context.place import only_closes
@@ -33,6 +34,8 @@ class Anchor:
     at: Position
     prefix: str
     suffix: str
+    lines: int = field(compare=False)
+    """How many lines the document had when it was last seen from here."""
     partial: bool = False
     """Whether the window was kept small to answer sooner, and is to be completed."""
 
@@ -54,17 +57,47 @@ def follow(
     position: Position,
     budget: tuple[int, int],
     count: Count,
+    *,
+    renew: bool = False,
 ) -> Anchored:
     """The place seen from ``anchor`` if it still holds, else from a new one at this line.
 
+    With ``renew`` it's a new one in any case.
+
     ``budget`` is the most tokens before and behind the cursor for a new anchor.
     """
-    typed = None if anchor is None else typed_since(anchor, snapshot, position)
-    if anchor is not None and typed is not None:
-        return _seen(anchor, snapshot, position, typed, moved=False)
-    anchor = _made(snapshot, position, budget, count)
-    typed = snapshot.text.content(position.line)[anchor.at.column : position.column]
-    return _seen(anchor, snapshot, position, plain(typed), moved=True)
+    for known in () if renew else _where_it_may_be(anchor, snapshot):
+        typed = typed_since(known, snapshot, position)
+        if typed is not None:
+            return _seen(known, snapshot, position, typed, moved=False)
+    made = _made(snapshot, position, budget, count, anchor)
+    typed = snapshot.text.content(position.line)[made.at.column : position.column]
+    return _seen(made, snapshot, position, plain(typed), moved=True)
+
+
+def is_seen(anchor: Anchor, snapshot: Snapshot, position: Position) -> bool:
+    """Whether ``anchor`` holds at this place: :func:`follow` would stay with it."""
+    places = _where_it_may_be(anchor, snapshot)
+    return any(typed_since(each, snapshot, position) is not None for each in places)
+
+
+def is_far(anchor: Anchor, position: Position) -> bool:
+    """Whether the cursor has gone half as far from the anchor as it may."""
+    return 2 * (position.line - anchor.at.line) >= _MOST_LINES
+
+
+def _where_it_may_be(anchor: Anchor | None, snapshot: Snapshot) -> Iterator[Anchor]:
+    """The anchor where it was, and where it is if lines were added or removed above it."""
+    if anchor is None:
+        return
+    lines = len(snapshot.text)
+    more = lines - anchor.lines
+    anchor = replace(anchor, lines=lines)
+    yield anchor
+    start, at = anchor.start, anchor.at
+    if more and start.line + more >= 0:
+        start = Position(start.line + more, start.column)
+        yield replace(anchor, start=start, at=Position(at.line + more, at.column))
 
 
 def typed_since(anchor: Anchor, snapshot: Snapshot, position: Position) -> str | None:
@@ -82,16 +115,40 @@ def typed_since(anchor: Anchor, snapshot: Snapshot, position: Position) -> str |
     return typed if behind == anchor.suffix else None
 
 
-def _made(snapshot: Snapshot, position: Position, budget: tuple[int, int], count: Count) -> Anchor:
+def _made(
+    snapshot: Snapshot,
+    position: Position,
+    budget: tuple[int, int],
+    count: Count,
+    last: Anchor | None,
+) -> Anchor:
     head = snapshot.text.content(position.line)[: position.column]
     indentation = len(head) - len(head.lstrip())
     column = indentation if len(head) <= _LONGEST_HEAD else position.column
     at = Position(position.line, column)
-    before = cut(snapshot, at, budget[0], 0, count)
+    start, before = _prefix(snapshot, at, budget[0], count, last)
     after = cut(snapshot, position, 0, budget[1], count).after
     tail = snapshot.text.content(position.line)[position.column :]
     suffix = after[len(tail) :] if only_closes(tail) else after
-    return Anchor(before.start, at, before.before, suffix)
+    return Anchor(start, at, before, suffix, len(snapshot.text))
+
+
+def _prefix(
+    snapshot: Snapshot, at: Position, budget: int, count: Count, last: Anchor | None
+) -> tuple[Position, str]:
+    """Where the window begins, and its text up to ``at``: where the last one began, if that does.
+
+    What the model has read of a prefix stays valid while its beginning stays.
+    """
+    for known in _where_it_may_be(None if last is None or last.partial else last, snapshot):
+        if known.start.line < at.line:
+            before = _between(snapshot, known.start, at)
+            size = sum(map(count, before.splitlines(keepends=True)))
+            same = before.partition("\n")[0] == known.prefix.partition("\n")[0]
+            if same and (budget // 2 <= size or known.start.line == 0) and size <= budget:
+                return known.start, before
+    window = cut(snapshot, at, budget, 0, count)
+    return window.start, window.before
 
 
 def _seen(

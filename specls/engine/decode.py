@@ -8,7 +8,7 @@ from time import perf_counter
 
 from specls.core import CancelToken, FinishReason, Source
 from specls.engine.interface import Constraint, Controller, Drafter, Outcome, TokenModel
-from specls.engine.session import Session
+from specls.engine.session import NOWHERE, Session
 from specls.engine.verify import accepted_greedily
 from specls.metrics import GenerationStats
 
@@ -67,8 +67,14 @@ class Generation:
         cancel: CancelToken,
         healing: Healing | None = None,
         on_prefill: Callable[[int, float], None] | None = None,
+        movable: range = NOWHERE,
+        *,
+        exactly: bool = True,
     ) -> None:
-        """``on_prefill`` hears how many tokens the prefill decoded, and in how many seconds."""
+        """``on_prefill`` hears how many tokens the prefill decoded, and in how many seconds.
+
+        ``movable`` and ``exactly`` are for :meth:`Session.sync`.
+        """
         self._model = model
         self._session = session
         self._drafters = drafters
@@ -78,6 +84,8 @@ class Generation:
         self._cancel = cancel
         self._healing = healing
         self._on_prefill = on_prefill or (lambda _tokens, _seconds: None)
+        self._movable = movable
+        self._exactly = exactly
         self._base = len(prompt) - (healing.tokens if healing else 0)
         self._tokens = list(prompt[: self._base])
         self.stats = GenerationStats(prompt_tokens=len(prompt))
@@ -107,8 +115,12 @@ class Generation:
         themselves: where the choice falls on them again, nothing is decoded twice.
         """
         rows = 1 + len(self._prompt) - self._base
-        synced = self._session.sync(self._prompt, self._cancel, scored=rows)
+        synced = self._session.sync(
+            self._prompt, self._cancel, rows, self._movable, exactly=self._exactly
+        )
         self.stats.reused_tokens = synced.reused
+        self.stats.carried_tokens = synced.carried
+        self.stats.approximate_tokens = len(self._prompt) - self._session.exact
         self.stats.restored_tokens = min(synced.reused, self._session.restored)
         self._session.restored = 0
         self.stats.prefill_seconds = perf_counter() - started

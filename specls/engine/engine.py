@@ -8,7 +8,7 @@ from copy import copy
 from specls.core import CancelToken, Source
 from specls.engine.decode import Generation, Healing, Limits
 from specls.engine.interface import Controller, Drafter, TokenModel
-from specls.engine.session import Synced, common_prefix
+from specls.engine.session import NOWHERE, Synced
 from specls.engine.sessions import SessionTable
 from specls.engine.spill import Spill
 from specls.metrics import Rate
@@ -41,16 +41,21 @@ class Engine:
         limits: Limits,
         cancel: CancelToken,
         healing: Healing | None = None,
+        movable: range = NOWHERE,
+        *,
+        exactly: bool = True,
     ) -> Generation:
         """A generation behind ``prompt`` (at least one token), to be iterated on this thread.
 
-        Another generation must not begin before this one was iterated or dropped.
+        Another generation must not begin before this one was iterated or dropped. ``movable`` and
+        ``exactly`` tell what of the prompt may be carried over: see :meth:`Session.sync`.
 
         Raises:
             ContextFull: prompt and answer are larger than the whole context.
         """
         room = len(prompt) + limits.max_tokens + 1 + (healing.tokens if healing else 0)
         session = self._sessions.open(document, room)
+        self._sessions.share(session, prompt, movable.start or len(prompt) - 1)
         sure = prompt[: len(prompt) - healing.tokens] if healing else prompt
         for drafter in self.drafters.values():
             drafter.begin(document, sure)
@@ -64,20 +69,43 @@ class Engine:
             cancel,
             healing,
             self.prefill_rate.observe,
+            movable,
+            exactly=exactly,
         )
 
-    def reusable(self, document: object, prompt: Sequence[int]) -> int:
+    def reusable(
+        self,
+        document: object,
+        prompt: Sequence[int],
+        movable: range = NOWHERE,
+        *,
+        exactly: bool = True,
+    ) -> int:
         """How many tokens of ``prompt`` needn't be decoded for the document."""
-        return common_prefix(self._sessions.held(document), prompt)
+        return self._sessions.reusable(document, prompt, movable, exactly=exactly)
 
-    def prefill(self, document: object, prompt: Sequence[int], cancel: CancelToken) -> Synced:
+    def prefill(
+        self,
+        document: object,
+        prompt: Sequence[int],
+        cancel: CancelToken,
+        movable: range = NOWHERE,
+        *,
+        exactly: bool = True,
+    ) -> Synced:
         """Make the document's session hold ``prompt``, and generate nothing.
 
         Raises:
             Cancelled: what was decoded until then is kept, and a later call goes on there.
             ContextFull, DecodeFailed: as :meth:`TokenModel.decode`.
         """
-        return self._sessions.open(document, len(prompt) + 1).sync(prompt, cancel)
+        session = self._sessions.open(document, len(prompt) + 1)
+        self._sessions.share(session, prompt, movable.start or len(prompt) - 1)
+        return session.sync(prompt, cancel, movable=movable, exactly=exactly)
+
+    def approximate(self, document: object) -> bool:
+        """Whether the document's session holds tokens that were carried over."""
+        return self._sessions.approximate(document)
 
     def rename(self, document: object, other: object) -> None:
         """Let ``other`` have the session of ``document``, and forget the one it had."""

@@ -28,7 +28,10 @@ class TokenModel(Protocol):
 
     @property
     def sequences(self) -> int:
-        """How many sequences there may be: their numbers run from 0 to this, not included."""
+        """How many sequences there may be: their numbers run from 0 to this, not included.
+
+        One more, of just this number, is there for tokens on their way from place to place.
+        """
 
     @property
     def micro_batch(self) -> int:
@@ -67,7 +70,21 @@ class TokenModel(Protocol):
         """The token with the highest score in a row of :meth:`logits`."""
 
     def truncate(self, sequence: int, length: int) -> None:
-        """Forget everything of the sequence after its first ``length`` tokens."""
+        """Forget everything of the sequence from position ``length`` on."""
+
+    @property
+    def can_shift(self) -> bool:
+        """Whether :meth:`shift` is possible with this kind of model and cache."""
+
+    def copy(self, sequence: int, other: int, start: int, stop: int) -> None:
+        """Let ``other`` hold what ``sequence`` has at positions ``start`` to ``stop``, too.
+
+        Nothing is copied and no room is taken: both hold the same cells from then on. ``other``
+        holds nothing there. Only a sequence that holds its cells alone may be shifted.
+        """
+
+    def shift(self, sequence: int, by: int) -> None:
+        """Move all that the sequence holds by so many positions, forwards or (negative) back."""
 
     def save(self, sequence: int) -> bytes:
         """The state of a sequence, for :meth:`restore`. Changes nothing."""

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from specls.core import CancelToken
+from specls.engine.carry import Match, Parking, find_match
 from specls.engine.interface import TokenModel
 from specls.engine.spill import Spilled
+
+NOWHERE = range(0)
+"""A prompt without a part that could be carried over."""
 
 
 @dataclass(frozen=True)
 class Synced:
-    """How many tokens of a prompt were there already, and how many had to be decoded."""
+    """How many tokens of a prompt were there already, and how many had to be decoded.
+
+    ``carried`` of the reused ones were taken over from another place of an older prompt.
+    """
 
     reused: int
     prefilled: int
+    carried: int = 0
 
 
 def common_prefix(left: Sequence[int], right: Sequence[int]) -> int:
@@ -26,46 +35,139 @@ def common_prefix(left: Sequence[int], right: Sequence[int]) -> int:
     return next(at for at in range(shorter) if left[at] != right[at])
 
 
+class Holding(Protocol):
+    """Tokens with KV, be it in a cache or spilled. See :class:`Session` for the names."""
+
+    @property
+    def tokens(self) -> Sequence[int]:
+        """What it is, from position 0 on."""
+
+    @property
+    def exact(self) -> int:
+        """How many of them are exact."""
+
+    @property
+    def movable(self) -> range:
+        """Which of them may be carried over."""
+
+
+def reusable(held: Holding, prompt: Sequence[int], movable: range, *, exactly: bool) -> int:
+    """How many tokens of ``prompt`` needn't be decoded by a session that holds this."""
+    if exactly:
+        return common_prefix(held.tokens[: held.exact], prompt)
+    kept = common_prefix(held.tokens, prompt)
+    match = _movable_match(held, prompt, movable, kept)
+    return kept + (match.length if match else 0)
+
+
+def _movable_match(held: Holding, prompt: Sequence[int], movable: range, kept: int) -> Match | None:
+    """What is held behind the first ``kept`` tokens and can be carried over into ``movable``."""
+    old = range(max(held.movable.start, kept), min(held.movable.stop, len(held.tokens)))
+    return find_match(held.tokens, old, prompt, range(max(movable.start, kept), movable.stop))
+
+
 class Session:
     """One sequence of a model's cache, and the list of the tokens that it holds.
 
     :attr:`tokens` is always what the cache holds, also after a cancelled or failed pass.
     """
 
-    def __init__(self, model: TokenModel, sequence: int) -> None:
+    def __init__(self, model: TokenModel, sequence: int, parking: Parking | None = None) -> None:
+        """Without a ``parking``, nothing is carried over."""
         self._model = model
+        self._parking = parking
         self.sequence = sequence
         self.tokens: list[int] = []
+        self.exact = 0
+        """How many tokens at the beginning were decoded behind just the tokens before them; the
+        rest was carried over, or decoded behind what was."""
+        self.movable = NOWHERE
+        """Which tokens may be carried over when what stands before them changes."""
         self.restored = 0
         """How many of the tokens came back from a spilled state and weren't used since."""
 
     def sync(
-        self, prompt: Sequence[int], cancel: CancelToken | None = None, scored: int = 1
+        self,
+        prompt: Sequence[int],
+        cancel: CancelToken | None = None,
+        scored: int = 1,
+        movable: range = NOWHERE,
+        *,
+        exactly: bool = True,
     ) -> Synced:
         """Make the cache hold ``prompt``: keep the common beginning, decode the rest.
 
         The last ``scored`` tokens (at least one, at most a micro-batch) are always decoded, since
-        their scores are wanted. Micro-batches that finished before a cancellation stay.
+        their scores are wanted. Micro-batches that finished before a cancellation stay. Unless all
+        has to be computed ``exactly``, the tokens of the prompt in ``movable`` are carried over
+        from where they stood before, if that's less work.
 
         Raises:
             Cancelled, ContextFull, DecodeFailed: as :meth:`TokenModel.decode`.
         """
-        kept = min(common_prefix(self.tokens, prompt), len(prompt) - scored)
+        held = self.tokens[: self.exact] if exactly else self.tokens
+        kept = min(common_prefix(held, prompt), len(prompt) - scored)
+        match = None
+        if not exactly and movable.stop <= len(prompt) - scored:
+            match = self._match(prompt, movable, kept)
         self.truncate(kept)
-        start = kept
-        while start < len(prompt):
+        if match is not None:
+            self._carry_over(prompt, match, cancel)
+        self._drop_parked()
+        self.movable = movable
+        self._decode(prompt, scored, cancel)
+        carried = match.length if match else 0
+        return Synced(kept + carried, len(prompt) - kept - carried, carried)
+
+    def _decode(self, prompt: Sequence[int], scored: int, cancel: CancelToken | None) -> None:
+        """Decode what of ``prompt`` isn't there, micro-batch by micro-batch."""
+        while (start := len(self.tokens)) < len(prompt):
             if cancel is not None:
                 cancel.raise_if_cancelled()
             stop = self._next_stop(start, len(prompt), scored)
             last = stop == len(prompt)
             self.append(prompt[start:stop], scored=scored if last else 0, cancel=cancel)
-            start = stop
-        return Synced(kept, len(prompt) - kept)
 
     def _next_stop(self, start: int, length: int, scored: int) -> int:
         """Where the micro-batch from ``start`` ends, so that the scored tokens share the last."""
         stop = start + self._model.micro_batch
         return length if stop >= length else min(stop, length - scored)
+
+    # -- carrying over -----------------------------------------------------------------------
+
+    def _match(self, prompt: Sequence[int], movable: range, kept: int) -> Match | None:
+        """What can be carried over into ``movable``: of what's held, or else of what's parked.
+
+        What it finds is parked, so that the sequence may be truncated.
+        """
+        parking = self._parking
+        if parking is None or not self._model.can_shift or kept >= movable.stop:
+            return None
+        if match := _movable_match(self, prompt, movable, kept):
+            moved = self.tokens[match.start : match.start + match.length]
+            parking.park(self, self.sequence, match.start, moved)
+        elif parking.owner is self:
+            held = [*[-1] * parking.start, *parking.tokens]
+            new = range(max(movable.start, kept), movable.stop)
+            match = find_match(held, parking.places, prompt, new)
+        return match
+
+    def _carry_over(self, prompt: Sequence[int], match: Match, cancel: CancelToken | None) -> None:
+        """Decode what comes before the match, then put it behind that.
+
+        When it's cancelled, the match stays parked for the next time.
+        """
+        assert self._parking is not None
+        self.movable = NOWHERE
+        self._decode(prompt[: match.to], 0, cancel)
+        self._parking.leave(self.sequence, match)
+        self.tokens.extend(prompt[match.to : match.to + match.length])
+
+    def _drop_parked(self) -> None:
+        if self._parking is not None and self._parking.owner is self:
+            self._parking.clear()
+
+    # -- the sequence ------------------------------------------------------------------------
 
     def append(self, tokens: Sequence[int], scored: int, cancel: CancelToken | None = None) -> None:
         """Decode at most one micro-batch behind what is there.
@@ -74,20 +176,43 @@ class Session:
             Cancelled, ContextFull, DecodeFailed: as :meth:`TokenModel.decode`.
         """
         self._model.decode(self.sequence, len(self.tokens), tokens, scored, cancel)
+        if self.exact == len(self.tokens):
+            self.exact += len(tokens)
         self.tokens.extend(tokens)
 
-    def spill(self) -> Spilled:
-        """What the sequence holds, to be restored later. Changes nothing."""
-        return Spilled(list(self.tokens), self._model.save(self.sequence))
+    def share(self, other: Session, length: int) -> None:
+        """Hold the first ``length`` tokens of another session, instead of what is held.
 
-    def restore(self, spilled: Spilled) -> None:
-        """Hold what was spilled; nothing, if the model can't take it back. The session is empty."""
-        if self._model.restore(self.sequence, spilled.state):
-            self.tokens = list(spilled.tokens)
-            self.restored = len(self.tokens)
+        Both hold the same cells then, so they mustn't reach into what may be carried over.
+        """
+        self.truncate(0)
+        self._model.copy(other.sequence, self.sequence, 0, length)
+        self.tokens = other.tokens[:length]
+        self.exact = min(other.exact, length)
+        self.movable = NOWHERE
 
     def truncate(self, length: int) -> None:
         """Forget everything after the first ``length`` tokens."""
         if length < len(self.tokens):
             self._model.truncate(self.sequence, length)
             del self.tokens[length:]
+            self.exact = min(self.exact, length)
+
+    def release(self) -> None:
+        """Hold nothing any more."""
+        self._drop_parked()
+        self.truncate(0)
+
+    # -- spilling ----------------------------------------------------------------------------
+
+    def spill(self) -> Spilled:
+        """What the sequence holds, to be restored later. Changes nothing."""
+        state = self._model.save(self.sequence)
+        return Spilled(list(self.tokens), state, self.exact, self.movable)
+
+    def restore(self, spilled: Spilled) -> None:
+        """Hold what was spilled; nothing, if the model can't take it back. The session is empty."""
+        if self._model.restore(self.sequence, spilled.state):
+            self.tokens = list(spilled.tokens)
+            self.exact, self.movable = spilled.exact, spilled.movable
+            self.restored = len(self.tokens)

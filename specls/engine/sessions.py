@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 
+from specls.engine.carry import Parking
 from specls.engine.interface import TokenModel
-from specls.engine.session import Session
+from specls.engine.session import Holding, Session, common_prefix, reusable
 from specls.engine.spill import Spill
 from specls.errors import ContextFull
+
+_WORTH_SHARING = 16
+"""Tokens: a common beginning this much longer than what a session has itself is shared."""
 
 
 class SessionTable:
@@ -22,6 +26,7 @@ class SessionTable:
     def __init__(self, model: TokenModel, spill: Spill | None = None) -> None:
         self._model = model
         self._spill = spill or Spill(0)
+        self._parking = Parking(model, model.sequences)
         self._sessions: OrderedDict[object, Session] = OrderedDict()
         self._free = list(reversed(range(model.sequences)))
 
@@ -50,13 +55,41 @@ class SessionTable:
             session.restore(spilled)
         return session
 
-    def held(self, document: object) -> Sequence[int]:
-        """The tokens that needn't be decoded: in the cache, or spilled. Nobody's turn changes."""
+    def share(self, session: Session, prompt: Sequence[int], limit: int) -> None:
+        """Let a session begin with what another one has of ``prompt``, if that saves work.
+
+        At most ``limit`` tokens are shared: what may be carried over must be a session's own.
+        """
+        best, length = self._longest(prompt[:limit])
+        own = common_prefix(session.tokens, prompt)
+        if best is not None and best is not session and length >= own + _WORTH_SHARING:
+            session.share(best, length)
+
+    def _longest(self, prompt: Sequence[int]) -> tuple[Session | None, int]:
+        """The session that has the most of ``prompt``, and how many tokens that is."""
+        best, length = None, 0
+        for session in self._sessions.values():
+            common = common_prefix(session.tokens[: session.exact], prompt)
+            if common > length:
+                best, length = session, common
+        return best, length
+
+    def reusable(
+        self, document: object, prompt: Sequence[int], movable: range, *, exactly: bool
+    ) -> int:
+        """How many tokens of ``prompt`` needn't be decoded. Changes nothing.
+
+        They're in the document's session, or spilled, or shared by another session.
+        """
         session = self._sessions.get(document)
-        if session is not None and session.tokens:
-            return session.tokens
-        spilled = self._spill.look(document)
-        return spilled.tokens if spilled else ()
+        held: Holding | None = session if session and session.tokens else self._spill.look(document)
+        own = reusable(held, prompt, movable, exactly=exactly) if held else 0
+        return max(own, self._longest(prompt[: movable.start or len(prompt) - 1])[1])
+
+    def approximate(self, document: object) -> bool:
+        """Whether the document's session holds tokens that were carried over."""
+        session = self._sessions.get(document)
+        return session is not None and session.exact < len(session.tokens)
 
     def rename(self, document: object, other: object) -> None:
         """Give ``document``'s session to ``other``, whose own is closed."""
@@ -72,18 +105,21 @@ class SessionTable:
 
     def _release(self, document: object) -> None:
         if (session := self._sessions.pop(document, None)) is not None:
-            session.truncate(0)
+            session.release()
             self._free.append(session.sequence)
 
     def _new(self, document: object) -> Session:
         if not self._free:
             self._evict()
-        session = Session(self._model, self._free.pop())
+        session = Session(self._model, self._free.pop(), self._parking)
         self._sessions[document] = session
         return session
 
     def _others(self, session: Session) -> int:
-        return sum(len(each.tokens) for each in self._sessions.values() if each is not session)
+        parked = 0 if self._parking.owner is session else len(self._parking.tokens)
+        return parked + sum(
+            len(each.tokens) for each in self._sessions.values() if each is not session
+        )
 
     def _evict(self) -> None:
         document, session = next(iter(self._sessions.items()))

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Spilled:
-    """What a sequence held, and its state as the model wrote it."""
+    """What a sequence held, and its state as the model wrote it. See :class:`Session`."""
 
     tokens: list[int]
     state: bytes
+    exact: int
+    movable: range
 
 
 class Spill:

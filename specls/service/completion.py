@@ -39,6 +39,11 @@ class Request:
     position: Position
     settings: Settings
 
+    @property
+    def exactly(self) -> bool:
+        """Whether the suffix is decoded anew whenever what stands before it changes."""
+        return self.settings.suffix_reuse == "exact"
+
 
 @dataclass(frozen=True)
 class Span:
@@ -123,7 +128,13 @@ def complete(runtime: Runtime, request: Request, cancel: CancelToken) -> Complet
     built = _prompt(runtime, request, budget)
     limits = Limits(budget.max_tokens, runtime.prompts.dialect.stop_ids)
     generation = runtime.engine.generate(
-        request.snapshot.uri, built.tokens, limits, cancel, built.healing
+        request.snapshot.uri,
+        built.tokens,
+        limits,
+        cancel,
+        built.healing,
+        built.movable,
+        exactly=request.exactly,
     )
     generation.stats.anchor_moved = built.anchor_moved
     generation.stats.partial_window = built.partial
@@ -143,19 +154,25 @@ def _prompt(runtime: Runtime, request: Request, budget: Budget) -> Built:
         built = prompts.build(*where, budget.windows, layout, renew=True)
     if not prompts.anchors(layout) or not settings.cold_budget_ms or built.partial:
         return built
-    missing = len(built.tokens) - runtime.engine.reusable(request.snapshot.uri, built.tokens)
     affordable = _affordable(settings, runtime.engine.prefill_rate.value)
-    if missing <= affordable:
+    if _missing(runtime, request, built) <= affordable:
         return built
     # Where the text above was read already, as when somebody moves on in a file, it's kept.
     kept = (budget.prefix_tokens, min(affordable // 4, budget.suffix_tokens))
     built = prompts.build(*where, kept, layout, renew=True, partial=True)
-    known = runtime.engine.reusable(request.snapshot.uri, built.tokens)
-    if len(built.tokens) - known <= affordable:
+    if _missing(runtime, request, built) <= affordable:
         return built
     before = affordable * 3 // 4
     small = (min(before, budget.prefix_tokens), min(affordable - before, budget.suffix_tokens))
     return prompts.build(*where, small, layout, renew=True, partial=True)
+
+
+def _missing(runtime: Runtime, request: Request, built: Built) -> int:
+    """How many tokens of a prompt would have to be decoded now."""
+    reusable = runtime.engine.reusable(
+        request.snapshot.uri, built.tokens, built.movable, exactly=request.exactly
+    )
+    return len(built.tokens) - reusable
 
 
 def _affordable(settings: Settings, tokens_per_second: float) -> int:
@@ -163,24 +180,53 @@ def _affordable(settings: Settings, tokens_per_second: float) -> int:
     return max(_LEAST_WINDOW, int(settings.cold_budget_ms * tokens_per_second / 1000))
 
 
-def grow(runtime: Runtime, request: Request, cancel: CancelToken) -> None:
+def follow(runtime: Runtime, request: Request, cancel: CancelToken) -> None:
+    """Decode what was typed, as far as a completion at this place will need it in any case.
+
+    Nothing is done where the document has no session, or the cursor has left its anchor.
+
+    Raises:
+        Cancelled: ``cancel`` was set. What was decoded is kept.
+        EngineError: the engine failed.
+    """
+    cancel.raise_if_cancelled()
+    where, layout = (request.snapshot, request.position), request.settings.prompt_layout
+    if not runtime.prompts.holds(*where, layout):
+        return
+    budget = budget_of(request.settings, runtime.engine.target.capacity)
+    built = runtime.prompts.build(*where, budget.windows, layout)
+    healed = built.healing.tokens if built.healing else 0
+    sure = built.tokens[: len(built.tokens) - healed]
+    if _missing(runtime, request, built) > healed:
+        runtime.engine.prefill(
+            request.snapshot.uri, sure, cancel, built.movable, exactly=request.exactly
+        )
+
+
+def grow(runtime: Runtime, request: Request, cancel: CancelToken, *, settle: bool = False) -> None:
     """Read the whole window around a place beside the document's session, and then take it over.
 
-    Nothing is done where the window is whole, or the place isn't the document's any more.
+    That is done where the window was kept small; with ``settle`` also where some of it was carried
+    over, or where the anchor is far above. Not where the place isn't the document's any more.
 
     Raises:
         Cancelled: ``cancel`` was set; another call goes on where this one was.
         EngineError: the engine failed.
     """
     cancel.raise_if_cancelled()
-    if not runtime.prompts.is_partial(request.snapshot, request.position):
+    where, uri = (request.snapshot, request.position), request.snapshot.uri
+    if not runtime.prompts.holds(*where, request.settings.prompt_layout):
+        return
+    stale = runtime.engine.approximate(uri) or runtime.prompts.is_far(*where)
+    if not runtime.prompts.is_partial(uri) and not (settle and stale):
         return
     budget = budget_of(request.settings, runtime.engine.target.capacity)
-    uri, spare = request.snapshot.uri, ("spare", request.snapshot.uri)
-    anchor, tokens = runtime.prompts.freeze(request.snapshot, request.position, budget.windows)
-    runtime.engine.prefill(spare, tokens, cancel)
+    anchor, frozen = runtime.prompts.freeze(*where, budget.windows)
+    spare = ("spare", uri)
+    runtime.engine.prefill(spare, frozen.tokens, cancel, frozen.movable)
     runtime.engine.rename(spare, uri)
     runtime.prompts.adopt(uri, anchor)
+    follow(runtime, request, cancel)
 
 
 def _write(generation: Generation, writer: _Writer, place: Place) -> tuple[Span, ...]:

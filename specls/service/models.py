@@ -16,7 +16,15 @@ from specls.settings import Settings
 logger = logging.getLogger(__name__)
 
 _LIVE = frozenset(
-    {"max_tokens", "prefix_tokens", "suffix_tokens", "prompt_layout", "cold_budget_ms", "prefetch"}
+    {
+        "max_tokens",
+        "prefix_tokens",
+        "suffix_tokens",
+        "prompt_layout",
+        "suffix_reuse",
+        "cold_budget_ms",
+        "prefetch",
+    }
 )
 """Settings that the next request follows; a change of any other loads the models anew."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from specls.context import window
-from specls.context.anchor import Anchor, follow, typed_since
+from specls.context.anchor import Anchor, follow, is_far, is_seen
 from specls.context.document import Snapshot
 from specls.context.fim import (
     FAMILIES,
@@ -16,8 +16,6 @@ from specls.context.fim import (
     Order,
     Prompt,
     Role,
-    Segment,
-    Source,
     anchored,
     at_cursor,
     prefix_only,
@@ -25,6 +23,7 @@ from specls.context.fim import (
 from specls.context.text import Position
 from specls.context.window import Window
 from specls.engine.decode import Healing
+from specls.engine.session import NOWHERE
 from specls.service.healing import Spelling
 from specls.service.tokenizer import Tokenizer
 
@@ -77,6 +76,8 @@ class Built:
     anchor_moved: bool = False
     partial: bool = False
     """Whether the window was kept small to answer sooner."""
+    movable: range = NOWHERE
+    """Where in ``tokens`` the suffix is, if it stands behind the prefix."""
 
 
 class PromptBuilder:
@@ -112,15 +113,15 @@ class PromptBuilder:
         Costs as much as the window, whatever the size of the document.
         """
         if self.anchors(layout):
-            if renew:
-                self._anchors.pop(snapshot.uri, None)
-            return self._anchored(snapshot, position, budget, partial=partial)
+            return self._anchored(snapshot, position, budget, renew=renew, partial=partial)
         before, after = budget
         cut = window.cut(
             snapshot, position, before, after if self.dialect.fills_in else 0, self._count
         )
         prompt = at_cursor(cut, self.dialect.order) if self.dialect.fills_in else prefix_only(cut)
-        return self._healed(self._compile(prompt), cut, last=prompt.segments[-1])
+        if self.dialect.fills_in and self.dialect.order is Order.PREFIX_FIRST:
+            return self._last_word_last(self._compiled(prompt, cut), cut.before)
+        return self._healed(self._compiled(prompt, cut), cut.before)
 
     def forget(self, uri: str) -> None:
         """The document was closed."""
@@ -128,49 +129,89 @@ class PromptBuilder:
 
     def freeze(
         self, snapshot: Snapshot, position: Position, budget: tuple[int, int]
-    ) -> tuple[Anchor, list[int]]:
-        """A new anchor at ``position`` and the tokens of what it froze; nothing follows it yet."""
-        anchor = follow(None, snapshot, position, budget, self._count).anchor
-        return anchor, self._compile(anchored(anchor.prefix, anchor.suffix, ""))[:-1]
+    ) -> tuple[Anchor, Built]:
+        """A new anchor at ``position`` and what it froze; nothing follows it yet."""
+        known = self._anchors.get(snapshot.uri)
+        anchor = follow(known, snapshot, position, budget, self._count, renew=True).anchor
+        built = self._compiled(anchored(anchor.prefix, anchor.suffix, ""), Window("", ""))
+        return anchor, built
 
-    def is_partial(self, snapshot: Snapshot, position: Position) -> bool:
-        """Whether the document's anchor holds here and has a window that isn't complete."""
+    def holds(self, snapshot: Snapshot, position: Position, layout: str) -> bool:
+        """Whether the document's anchor holds at this place, so that it would be built on."""
         anchor = self._anchors.get(snapshot.uri)
-        if anchor is None or not anchor.partial:
-            return False
-        return typed_since(anchor, snapshot, position) is not None
+        return anchor is not None and self.anchors(layout) and is_seen(anchor, snapshot, position)
+
+    def is_partial(self, uri: str) -> bool:
+        """Whether the document's anchor has a window that isn't complete."""
+        anchor = self._anchors.get(uri)
+        return anchor is not None and anchor.partial
+
+    def is_far(self, snapshot: Snapshot, position: Position) -> bool:
+        """Whether so much was typed since the anchor that a new one is due."""
+        anchor = self._anchors.get(snapshot.uri)
+        return anchor is not None and is_far(anchor, position)
 
     def adopt(self, uri: str, anchor: Anchor) -> None:
         """Follow this anchor from now on, where it holds."""
         self._anchors[uri] = anchor
 
     def _anchored(
-        self, snapshot: Snapshot, position: Position, budget: tuple[int, int], *, partial: bool
+        self,
+        snapshot: Snapshot,
+        position: Position,
+        budget: tuple[int, int],
+        *,
+        renew: bool,
+        partial: bool,
     ) -> Built:
         known = self._anchors.get(snapshot.uri)
-        seen = follow(known, snapshot, position, budget, self._count)
+        seen = follow(known, snapshot, position, budget, self._count, renew=renew)
         anchor = replace(seen.anchor, partial=partial) if seen.moved else seen.anchor
         self._anchors[snapshot.uri] = anchor
         prompt = anchored(anchor.prefix, anchor.suffix, seen.typed)
-        built = self._healed(self._compile(prompt), seen.window, last=prompt.segments[-1])
+        built = self._healed(self._compiled(prompt, seen.window), seen.typed)
         return replace(built, anchor_moved=seen.moved, partial=anchor.partial)
 
-    def _healed(self, tokens: list[int], cut: Window, last: Segment) -> Built:
-        """Heal the end of a prompt that ends with text."""
-        if self._spelling is None or not isinstance(last, Source) or not last.text:
-            return Built(tokens, cut)
-        count = self._spelling.taken_back(self._tokenizer.encode(last.text))
-        count = min(count, len(tokens) - 1)
-        if count == 0:
-            return Built(tokens, cut)
-        rest = b"".join(map(self._tokenizer.piece, tokens[len(tokens) - count :]))
-        return Built(tokens, cut, Healing(count, self._spelling.bound_to(rest)), rest)
+    def _last_word_last(self, built: Built, before: str) -> Built:
+        """A prompt with the suffix last, but for the last word of the prefix, to be healed."""
+        count = self._taken_back(before)
+        stop, tokens = built.movable.start - 1, built.tokens  # of the prefix
+        word = tokens[stop - count : stop]
+        moved = tokens[: stop - count] + tokens[stop:] + word
+        movable = range(built.movable.start - count, built.movable.stop - count)
+        return self._healed(replace(built, tokens=moved, movable=movable), before)
 
-    def _compile(self, prompt: Prompt) -> list[int]:
+    def _healed(self, built: Built, text: str) -> Built:
+        """A prompt with its end, which is that of ``text``, to be healed."""
+        count = min(self._taken_back(text), len(built.tokens) - 1)
+        if self._spelling is None or count == 0:
+            return built
+        rest = b"".join(map(self._tokenizer.piece, built.tokens[-count:]))
+        healing = Healing(count, self._spelling.bound_to(rest))
+        return replace(built, healing=healing, rest=rest)
+
+    def _taken_back(self, text: str) -> int:
+        """How many tokens at the end of ``text`` are healed."""
+        if self._spelling is None or not text:
+            return 0
+        return self._spelling.taken_back(self._tokenizer.encode(text))
+
+    def _compiled(self, prompt: Prompt, cut: Window) -> Built:
+        """The tokens of a prompt, and which of them are a suffix that stands behind a prefix."""
         tokens = [] if self._tokenizer.bos is None else [self._tokenizer.bos]
+        movable, role = NOWHERE, None
         for segment in prompt.segments:
-            if not isinstance(segment, Marker):
-                tokens.extend(self._tokenizer.encode(segment.text))
-            elif segment.role in self.dialect.markers:
-                tokens.append(self.dialect.markers[segment.role])
-        return tokens or self._tokenizer.encode("\n")
+            if isinstance(segment, Marker):
+                role = segment.role
+                tokens.extend(self._marker(role))
+                continue
+            start = len(tokens)
+            tokens.extend(self._tokenizer.encode(segment.text))
+            if role is Role.SUFFIX and self.dialect.order is Order.PREFIX_FIRST:
+                movable = range(start, len(tokens))
+        return Built(tokens or self._tokenizer.encode("\n"), cut, movable=movable)
+
+    def _marker(self, role: Role) -> list[int]:
+        """The token of a marker, if the model has one."""
+        marker = self.dialect.markers.get(role)
+        return [] if marker is None else [marker]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from specls.core import CancelToken
-from specls.engine.session import Session, Synced, common_prefix
+from specls.engine.session import NOWHERE, Session, Synced, common_prefix
 from specls.engine.sessions import SessionTable
 from specls.engine.spill import Spill, Spilled
 from specls.errors import Cancelled, ContextFull
@@ -110,7 +110,7 @@ def test_a_document_that_made_way_comes_back() -> None:
     for document in "abc":
         table.open(document, 4).sync([1, 2, 3, 4])
     decoded = fake.decoded_tokens
-    assert table.held("a") == [1, 2, 3, 4]
+    assert table.reusable("a", [1, 2, 3, 4, 5], NOWHERE, exactly=True) == 4
     session = table.open("a", 5)
     assert (session.tokens, session.restored) == ([1, 2, 3, 4], 4)
     assert session.sync([1, 2, 3, 4, 5]) == Synced(reused=4, prefilled=1)
@@ -146,8 +146,8 @@ def test_the_spill_keeps_within_its_budget() -> None:
     """The oldest states go first, and one that is too large isn't kept at all."""
     spill = Spill(100)
     for document in "abc":
-        spill.put(document, Spilled([1], bytes(40)))
-    spill.put("d", Spilled([1], bytes(101)))
+        spill.put(document, Spilled([1], bytes(40), 1, NOWHERE))
+    spill.put("d", Spilled([1], bytes(101), 1, NOWHERE))
     assert spill.size == 80
     assert [spill.take(document) is not None for document in "abcd"] == [False, True, True, False]
     assert spill.size == 0
@@ -161,6 +161,6 @@ def test_a_session_takes_over_another_s_name() -> None:
     table.open("spare", 4).sync([3, 4, 5])
     table.rename("spare", "a")
     assert table.open("a", 4).tokens == [3, 4, 5]
-    assert table.held("spare") == ()
+    assert table.reusable("spare", [1, 2, 3], NOWHERE, exactly=True) == 0
     assert table.open("b", 4).tokens == []
     assert len(table) == 2

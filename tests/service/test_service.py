@@ -169,7 +169,8 @@ def hold_the_reading(bench: Bench) -> None:
 
 async def test_moving_on_keeps_what_was_read_above(bench: Bench) -> None:
     """At a new place further down, the text above isn't read again for a small window."""
-    await bench.service.configure(Settings(prefetch=False, prefix_tokens=2500))
+    settings = Settings(prefetch=False, prefix_tokens=2500, suffix_reuse="exact")
+    await bench.service.configure(settings)
     assert bench.service.models.runtime is not None
     below = "".join(f"y{number} = {number}\n" for number in range(60))
     await bench.complete(LONG + "|" + below)

@@ -12,7 +12,7 @@ import llama_cpp.llama_cpp as lib
 import psutil
 
 from specls.engine.llama import library
-from specls.engine.llama.model import LlamaModel, Weights
+from specls.engine.llama.model import SPARE_SEQUENCES, LlamaModel, Weights
 from specls.errors import Cancelled, LoadFailed
 
 _SEQUENCES = 32
@@ -156,12 +156,12 @@ def _make_context(path: Path, weights: Weights, options: LoadOptions) -> LlamaMo
 
 
 def _context_params(options: LoadOptions, micro_batch: int) -> Any:
+    sequences = _SEQUENCES + SPARE_SEQUENCES
     threads = min(options.threads or physical_cores(), os.cpu_count() or 1)
     params = lib.llama_context_default_params()
     params.n_ctx = options.context_tokens
-    params.n_batch = params.n_ubatch = max(micro_batch, _SEQUENCES)
-    params.n_seq_max = _SEQUENCES
-    params.n_outputs_max = _SEQUENCES
+    params.n_batch = params.n_ubatch = max(micro_batch, sequences)
+    params.n_seq_max = params.n_outputs_max = sequences
     params.n_threads = params.n_threads_batch = threads
     params.flash_attn_type = _FLASH[options.flash_attention]
     params.type_k = params.type_v = _KV[options.kv_type][0]

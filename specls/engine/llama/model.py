@@ -18,6 +18,9 @@ from specls.errors import Cancelled, ContextFull, DecodeFailed
 _NO_SLOT = 1
 _ABORTED = 2
 
+SPARE_SEQUENCES = 2
+"""Sequences of a context that no document owns: for what is moved, and to have keys turned."""
+
 
 class Weights:
     """A loaded model file. Freed by :meth:`close`, after every context that uses it."""
@@ -54,6 +57,7 @@ class LlamaModel:
         self._size = weights.vocabulary.size
         self._scored = 0
         self._decoded = 0
+        self._shifted = False
         self._abort = library.flag_reader()
         self._idle = CancelToken()
 
@@ -65,7 +69,7 @@ class LlamaModel:
     @property
     def sequences(self) -> int:
         """Number of sequences: see :class:`TokenModel`."""
-        return int(lib.llama_n_seq_max(self._context))
+        return int(lib.llama_n_seq_max(self._context)) - SPARE_SEQUENCES
 
     @property
     def micro_batch(self) -> int:
@@ -87,10 +91,12 @@ class LlamaModel:
     ) -> None:
         """One ``llama_decode``: see :class:`TokenModel`."""
         self._fill(sequence, start, tokens, scored)
-        flag = cancel or self._idle
+        # Stopped while it turns keys of shifted tokens, llama.cpp would turn some of them twice.
+        flag = self._idle if cancel is None or self._shifted else cancel
         lib.llama_set_abort_callback(self._context, self._abort, flag.address)
         code = lib.llama_decode(self._context, self._batch)
         if code == 0:
+            self._shifted = False
             self._scored = scored
             self._decoded += len(tokens)
             return
@@ -125,12 +131,34 @@ class LlamaModel:
         """Drop the tail of a sequence: see :class:`TokenModel`."""
         lib.llama_memory_seq_rm(self._memory, sequence, length, -1)
 
+    @property
+    def can_shift(self) -> bool:
+        """Whether positions can be changed: see :class:`TokenModel`."""
+        return bool(lib.llama_memory_can_shift(self._memory))
+
+    def copy(self, sequence: int, other: int, start: int, stop: int) -> None:
+        """Share cells between sequences: see :class:`TokenModel`."""
+        lib.llama_memory_seq_cp(self._memory, sequence, other, start, stop)
+
+    def shift(self, sequence: int, by: int) -> None:
+        """Change positions; the next pass turns the keys: see :class:`TokenModel`."""
+        lib.llama_memory_seq_add(self._memory, sequence, 0, -1, by)
+        self._shifted = True
+
     def save(self, sequence: int) -> bytes:
         """Copy a sequence's state out: see :class:`TokenModel`."""
+        if self._shifted:
+            self._turn_keys()
         size = lib.llama_state_seq_get_size(self._context, sequence)
         buffer = (ctypes.c_uint8 * size)()
         written = lib.llama_state_seq_get_data(self._context, buffer, size, sequence)
         return bytes(memoryview(buffer)[:written])
+
+    def _turn_keys(self) -> None:
+        """Have the keys of shifted tokens turned: any pass does that, and nothing else."""
+        spare = self.sequences + 1
+        self.decode(spare, 0, [0], scored=0)
+        self.truncate(spare, 0)
 
     def restore(self, sequence: int, state: bytes) -> bool:
         """Copy a sequence's state in: see :class:`TokenModel`."""
