@@ -55,7 +55,7 @@ format: $(READY) ## put the code in shape
 
 bench: $(READY) models ## measure decoding (bare llama.cpp, our loop, drafts, memory) and typing
 	$(BIN)/python -m bench.decode
-	$(BIN)/python -m bench.typing
+	$(BIN)/specls bench typing --places 1 --keys 6 --max-tokens 16 --prefix-tokens 192 --suffix-tokens 64
 
 clean: ## remove .venv and caches (not the models)
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import signal
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+
+from platformdirs import user_cache_path
 
 from specls.catalogue.results import ResolvedModel
 from specls.catalogue.store import ModelStore
@@ -17,8 +21,14 @@ from specls.engine.controllers import FixedController, LookupController
 from specls.engine.drafters import LookupDrafter, ModelDrafter
 from specls.engine.engine import Engine
 from specls.engine.interface import Controller, Drafter, Plan
-from specls.engine.llama.loader import LoadOptions, describe_backend, load_model
+from specls.engine.llama.loader import (
+    LoadOptions,
+    describe_backend,
+    describe_build,
+    load_model,
+)
 from specls.engine.llama.model import LlamaModel
+from specls.engine.shelf import Shelf
 from specls.engine.spill import Spill
 from specls.errors import EngineError, ModelError
 from specls.service.completion import budget_of
@@ -34,6 +44,14 @@ _MODEL_DRAFT = 6
 they gained (docs/speculation.md)."""
 
 _LOOKUP_DRAFT = 8
+
+
+def states_folder() -> Path:
+    """Where the states of documents lie: ``SPECLS_STATES``, or in the user's cache folder."""
+    chosen = os.environ.get("SPECLS_STATES", "").strip()
+    if chosen:
+        return Path(chosen).expanduser().absolute()
+    return user_cache_path("specls", appauthor=False) / "states"
 
 
 def loader(store: ModelStore | None = None) -> ModelLoader:
@@ -137,15 +155,35 @@ class _Assembly:
             )
         drafters = _drafters(draft, dialect.stop_ids)
         controller = _controller(self.settings, with_model=draft is not None)
+        engine = Engine(target, drafters, controller, self._spill(resolved, target))
+
+        def close() -> None:
+            engine.finish()
+            _free(*(model for model in (draft, target) if model is not None))
+
         self.progress(1.0)
         return Runtime(
-            engine=Engine(target, drafters, controller, Spill(self.settings.kv_budget_mib * 2**20)),
+            engine=engine,
             tokenizer=vocabulary,
             prompts=PromptBuilder(vocabulary, dialect, Spelling(vocabulary)),
             models=self._describe(resolved, target, draft, fills_in=dialect.fills_in),
             notices=tuple(notices),
-            close=lambda: _free(*(model for model in (draft, target) if model is not None)),
+            close=close,
         )
+
+    def _spill(self, resolved: ResolvedModel, target: LlamaModel) -> Spill:
+        """Where the states of documents go that make way: memory, and then disk."""
+        disk = self.settings.kv_disk_mib * 2**20
+        shelf = Shelf(states_folder(), disk, self._build(resolved, target)) if disk else None
+        return Spill(self.settings.kv_budget_mib * 2**20, shelf)
+
+    def _build(self, resolved: ResolvedModel, target: LlamaModel) -> str:
+        """Everything that a saved state depends on besides its tokens."""
+        file = resolved.path.stat()
+        known = resolved.entry.sha256 if resolved.entry else ""
+        model = known or f"{resolved.path} {file.st_size} {file.st_mtime_ns}"
+        cache = f"{self.settings.kv_type} {self.settings.flash_attention}"
+        return f"{model} {describe_build(target)} {cache}"
 
     def _describe(
         self,

@@ -54,8 +54,9 @@ class Settings:
     )
     prompt_layout: str = _setting(
         "auto",
-        "How the text around the cursor is laid out: `cursor` (as models were trained), `anchored` "
-        "(what was typed goes behind the middle marker, so that a key costs its own tokens), "
+        "How the text around the cursor is laid out: `cursor` (all but the last word before the "
+        "suffix, nearly as models were trained), `anchored` (all that was typed goes behind the "
+        "middle marker, so that a key costs its own tokens), "
         "`auto` (anchored where the model's family allows it).",
         choices=("auto", "anchored", "cursor"),
     )
@@ -88,6 +89,14 @@ class Settings:
         512,
         "How much memory, in MiB, the states of documents may take that had to make way in the "
         "cache; they come back in a fraction of the time of reading them again. 0 keeps none.",
+        low=0,
+        high=1_048_576,
+    )
+    kv_disk_mib: int = _setting(
+        1024,
+        "How much disk space, in MiB, such states may take when memory is full or the server ends, "
+        "so that a restart needn't read the documents again. They hold what is in your files, and "
+        "only you can read them. 0 writes nothing to disk.",
         low=0,
         high=1_048_576,
     )

@@ -24,6 +24,14 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("specls")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _states_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Saved states of documents go to a folder of the run's own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPECLS_STATES", str(tmp_path_factory.mktemp("states")))
+        yield
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run what needs a model after what doesn't, and what drives a process last."""
     items.sort(key=lambda item: (_has(item, "e2e"), _has(item, "model")))

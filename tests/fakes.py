@@ -47,7 +47,7 @@ class ScriptedModel:
     ) -> None:
         self.script = script
         self.capacity = capacity
-        self.micro_batch = micro_batch
+        self.micro_batch = self.prefill_batch = micro_batch
         self.sequences = sequences
         self.decoded_tokens = 0
         self.batches: list[int] = []

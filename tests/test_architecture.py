@@ -33,9 +33,19 @@ ALLOWED = {
     "specls.service": {"specls.service", "specls.context", "specls.engine", *_VALUES},
     "specls.lsp": {"specls", "specls.lsp", "specls.service", "specls.context", *_VALUES},
     "specls.catalogue": {"specls", "specls.catalogue", *_VALUES},
+    "specls.bench": {
+        "specls.bench",
+        "specls.app",
+        "specls.service",
+        "specls.context",
+        "specls.engine",
+        *_VALUES,
+    },
     "specls.commands": {
+        "specls",
         "specls.commands",
         "specls.app",
+        "specls.bench",
         "specls.catalogue",
         "specls.service",
         "specls.context",
@@ -61,8 +71,8 @@ OWNED = {
     "numpy": {"specls.engine", "specls.service"},
     "huggingface_hub": {"specls.catalogue"},
     "filelock": {"specls.catalogue"},
-    "platformdirs": {"specls.catalogue"},
-    "rich": {"specls.commands"},
+    "platformdirs": {"specls.catalogue", "specls.app"},
+    "rich": {"specls.commands", "specls.bench"},
     "psutil": {"specls.engine.llama", "specls.lsp"},
 }
 

@@ -38,6 +38,8 @@ class Anchor:
     """How many lines the document had when it was last seen from here."""
     partial: bool = False
     """Whether the window was kept small to answer sooner, and is to be completed."""
+    pushed: bool = False
+    """Whether lines above the window were added or removed since it was cut."""
 
 
 @dataclass(frozen=True)
@@ -81,9 +83,9 @@ def is_seen(anchor: Anchor, snapshot: Snapshot, position: Position) -> bool:
     return any(typed_since(each, snapshot, position) is not None for each in places)
 
 
-def is_far(anchor: Anchor, position: Position) -> bool:
-    """Whether the cursor has gone half as far from the anchor as it may."""
-    return 2 * (position.line - anchor.at.line) >= _MOST_LINES
+def is_stale(anchor: Anchor, position: Position) -> bool:
+    """Whether a new anchor is due: this one is far above, or the window may begin elsewhere."""
+    return anchor.pushed or 2 * (position.line - anchor.at.line) >= _MOST_LINES
 
 
 def _where_it_may_be(anchor: Anchor | None, snapshot: Snapshot) -> Iterator[Anchor]:
@@ -97,7 +99,8 @@ def _where_it_may_be(anchor: Anchor | None, snapshot: Snapshot) -> Iterator[Anch
     start, at = anchor.start, anchor.at
     if more and start.line + more >= 0:
         start = Position(start.line + more, start.column)
-        yield replace(anchor, start=start, at=Position(at.line + more, at.column))
+        at = Position(at.line + more, at.column)
+        yield replace(anchor, start=start, at=at, pushed=True)
 
 
 def typed_since(anchor: Anchor, snapshot: Snapshot, position: Position) -> str | None:

@@ -9,9 +9,17 @@ from specls.core import CancelToken, Source
 from specls.engine.decode import Generation, Healing, Limits
 from specls.engine.interface import Controller, Drafter, TokenModel
 from specls.engine.session import NOWHERE, Synced
-from specls.engine.sessions import SessionTable
-from specls.engine.spill import Spill
+from specls.engine.sessions import Beside, SessionTable
+from specls.engine.spill import Counts, Spill
 from specls.metrics import Rate
+
+_WORTH_SAVING = 256
+"""Tokens: a state on disk is written anew when it has lost so many."""
+
+_SAVED_SECONDS = 300.0
+"""How often a document's state is written at the most: a full one has tens of MiB."""
+
+_FINISH_SECONDS = 5.0
 
 
 class Engine:
@@ -107,9 +115,34 @@ class Engine:
         """Whether the document's session holds tokens that were carried over."""
         return self._sessions.approximate(document)
 
-    def rename(self, document: object, other: object) -> None:
-        """Let ``other`` have the session of ``document``, and forget the one it had."""
-        self._sessions.rename(document, other)
+    def prepare(
+        self, document: object, prompt: Sequence[int], cancel: CancelToken, movable: range = NOWHERE
+    ) -> None:
+        """Decode ``prompt`` exactly, beside the document's session, and let it take its place.
+
+        Raises:
+            Cancelled: the document's session is as it was. A later call goes on here.
+            ContextFull, DecodeFailed: as :meth:`TokenModel.decode`.
+        """
+        self.prefill(Beside(document), prompt, cancel, movable)
+        self._sessions.take_over(document)
+
+    def wake(self, document: object) -> int:
+        """Restore the document's state if it was spilled; how many tokens its session has."""
+        return len(self._sessions.open(document, 0).tokens)
+
+    def save(self, document: object) -> None:
+        """Write the document's state to disk, now and then."""
+        self._sessions.save(document, _WORTH_SAVING, _SAVED_SECONDS)
+
+    def finish(self) -> None:
+        """Write to disk what is worth it. Nothing else may be called afterwards."""
+        self._sessions.finish(_WORTH_SAVING, _FINISH_SECONDS)
+
+    @property
+    def spill_counts(self) -> Counts:
+        """What became of spilled states."""
+        return self._sessions.counts
 
     def with_controller(self, controller: Controller) -> Engine:
         """The same models and sessions under another controller, for comparisons."""
@@ -122,7 +155,7 @@ class Engine:
         return self._sessions.open(document, 0).sequence
 
     def close(self, document: object) -> None:
-        """Forget a document and give back what its tokens took."""
+        """Give back what a document took in the cache; its state may be kept elsewhere."""
         self._sessions.close(document)
         for drafter in self.drafters.values():
             drafter.forget(document)

@@ -38,6 +38,10 @@ class TokenModel(Protocol):
         """How many tokens one :meth:`decode` may have."""
 
     @property
+    def prefill_batch(self) -> int:
+        """How many tokens to give one :meth:`decode` when many are to be decoded. May change."""
+
+    @property
     def decoded_tokens(self) -> int:
         """How many tokens were decoded since the model was loaded. May be read from any thread."""
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from specls.core import CancelToken
 from specls.engine.carry import Match, Parking, find_match
 from specls.engine.interface import TokenModel
-from specls.engine.spill import Spilled
+from specls.engine.spill import Holding, Spilled
 
 NOWHERE = range(0)
 """A prompt without a part that could be carried over."""
@@ -33,22 +32,6 @@ def common_prefix(left: Sequence[int], right: Sequence[int]) -> int:
     if list(left[:shorter]) == list(right[:shorter]):
         return shorter
     return next(at for at in range(shorter) if left[at] != right[at])
-
-
-class Holding(Protocol):
-    """Tokens with KV, be it in a cache or spilled. See :class:`Session` for the names."""
-
-    @property
-    def tokens(self) -> Sequence[int]:
-        """What it is, from position 0 on."""
-
-    @property
-    def exact(self) -> int:
-        """How many of them are exact."""
-
-    @property
-    def movable(self) -> range:
-        """Which of them may be carried over."""
 
 
 def reusable(held: Holding, prompt: Sequence[int], movable: range, *, exactly: bool) -> int:
@@ -130,7 +113,7 @@ class Session:
 
     def _next_stop(self, start: int, length: int, scored: int) -> int:
         """Where the micro-batch from ``start`` ends, so that the scored tokens share the last."""
-        stop = start + self._model.micro_batch
+        stop = start + max(self._model.prefill_batch, scored)
         return length if stop >= length else min(stop, length - scored)
 
     # -- carrying over -----------------------------------------------------------------------

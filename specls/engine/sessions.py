@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from specls.engine.carry import Parking
 from specls.engine.interface import TokenModel
-from specls.engine.session import Holding, Session, common_prefix, reusable
-from specls.engine.spill import Spill
+from specls.engine.session import Session, common_prefix, reusable
+from specls.engine.spill import Counts, Holding, Spill
 from specls.errors import ContextFull
 
 _WORTH_SHARING = 16
 """Tokens: a common beginning this much longer than what a session has itself is shared."""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The name of a session that is built beside a document's, to take its place."""
+
+    document: object
 
 
 class SessionTable:
@@ -91,17 +99,43 @@ class SessionTable:
         session = self._sessions.get(document)
         return session is not None and session.exact < len(session.tokens)
 
-    def rename(self, document: object, other: object) -> None:
-        """Give ``document``'s session to ``other``, whose own is closed."""
-        session = self._sessions.pop(document)
-        self._spill.forget(document)
-        self.close(other)
-        self._sessions[other] = session
-
-    def close(self, document: object) -> None:
-        """Forget the document and give its sequence back."""
+    def take_over(self, document: object) -> None:
+        """Give the document what was built beside its session, instead of that."""
+        session = self._sessions.pop(Beside(document))
         self._spill.forget(document)
         self._release(document)
+        self._sessions[document] = session
+
+    def close(self, document: object) -> None:
+        """Keep the document's state for the time when it's opened again, and free its sequence."""
+        self._release(Beside(document))
+        if (session := self._sessions.get(document)) is not None:
+            self._put_away(document, session)
+
+    def save(self, document: object, least: int, seconds: float) -> None:
+        """Write the document's state to disk, if what's there is worth less by ``least`` tokens.
+
+        Not if that was done less than so many seconds ago.
+        """
+        session, disk = self._sessions.get(document), self._spill.second
+        if session is None or disk is None or disk.age(document) < seconds:
+            return
+        there = disk.look(document)
+        known = common_prefix(there.tokens, session.tokens) if there else 0
+        if len(session.tokens) - known >= least:
+            self._spill.save(document, session.spill())
+
+    def finish(self, least: int, seconds: float) -> None:
+        """Write to disk what's worth it, within so many seconds. The table isn't used any more."""
+        for document in reversed(self._sessions):
+            if not isinstance(document, Beside):
+                self.save(document, least, 0)
+        self._spill.close(seconds)
+
+    @property
+    def counts(self) -> Counts:
+        """What became of spilled states."""
+        return self._spill.counts
 
     def _release(self, document: object) -> None:
         if (session := self._sessions.pop(document, None)) is not None:
@@ -122,7 +156,10 @@ class SessionTable:
         )
 
     def _evict(self) -> None:
-        document, session = next(iter(self._sessions.items()))
-        if session.tokens and self._spill.budget:
+        self._put_away(*next(iter(self._sessions.items())))
+
+    def _put_away(self, document: object, session: Session) -> None:
+        """Keep a session's state outside of the cache, where that's wanted."""
+        if session.tokens and self._spill.keeps and not isinstance(document, Beside):
             self._spill.put(document, session.spill())
         self._release(document)

@@ -7,7 +7,7 @@ import logging
 from lsprotocol import types
 
 from specls.context.document import Change, Snapshot
-from specls.context.text import Encoding, Text
+from specls.context.text import Encoding, Position, Text, split_lines
 
 logger = logging.getLogger(__name__)
 
@@ -35,8 +35,13 @@ class Documents:
         self._open[item.uri] = snapshot
         return snapshot
 
-    def changed(self, params: types.DidChangeTextDocumentParams) -> Snapshot | None:
-        """Apply changes; None, and a line in the log, for a document that isn't open."""
+    def changed(
+        self, params: types.DidChangeTextDocumentParams
+    ) -> tuple[Snapshot, Position | None] | None:
+        """Apply changes; None, and a line in the log, for a document that isn't open.
+
+        With the snapshot comes the end of what was written, if that was at one place.
+        """
         item = params.text_document
         if (snapshot := self._open.get(item.uri)) is None:
             logger.warning("A change came for a document that isn't open.")
@@ -44,7 +49,8 @@ class Documents:
         changes = [_change(each) for each in params.content_changes]
         snapshot = snapshot.changed(changes, item.version, self.encoding)
         self._open[item.uri] = snapshot
-        return snapshot
+        only = changes[0] if len(changes) == 1 else None
+        return snapshot, _end(only, snapshot.text, self.encoding) if only else None
 
     def closed(self, params: types.DidCloseTextDocumentParams) -> None:
         """Forget a document."""
@@ -56,3 +62,13 @@ def _change(event: types.TextDocumentContentChangeEvent) -> Change:
         start, end = event.range.start, event.range.end
         return Change(event.text, (start.line, start.character), (end.line, end.character))
     return Change(event.text)
+
+
+def _end(change: Change, text: Text, encoding: Encoding) -> Position | None:
+    """Where a change ends in the text that it made; None if it was all of the text."""
+    if change.start is None:
+        return None
+    start = text.clamp(*change.start, encoding)
+    lines = split_lines(change.text)
+    column = len(lines[-1]) + (start.column if len(lines) == 1 else 0)
+    return Position(start.line + len(lines) - 1, column)

@@ -36,6 +36,7 @@ from pygls.protocol import (
 from pygls.protocol.json_rpc import JsonRPCResponseMessage
 
 from specls.context.document import Snapshot
+from specls.context.text import Position
 from specls.lsp.documents import Documents
 
 logger = logging.getLogger(__name__)
@@ -58,7 +59,8 @@ class Protocol(LanguageServerProtocol):
 
     def __init__(self, server: Any, converter: Converter) -> None:
         self.documents = Documents()
-        self.on_change: Callable[[Snapshot], None] = lambda _snapshot: None
+        self.on_open: Callable[[Snapshot], None] = lambda _snapshot: None
+        self.on_change: Callable[[Snapshot, Position | None], None] = lambda _snapshot, _end: None
         self.on_close: Callable[[str], None] = lambda _uri: None
         self.on_exit: Callable[[int], None] = lambda _code: None
         self._initialized = False
@@ -213,14 +215,14 @@ class Protocol(LanguageServerProtocol):
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> None:
         """Take the document in."""
-        self.on_change(self.documents.opened(params))
+        self.on_open(self.documents.opened(params))
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
     def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> None:
         """Apply the changes."""
-        snapshot = self.documents.changed(params)
-        if snapshot is not None:
-            self.on_change(snapshot)
+        changed = self.documents.changed(params)
+        if changed is not None:
+            self.on_change(*changed)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
     def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> None:

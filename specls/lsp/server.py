@@ -49,7 +49,8 @@ class Server(LanguageServer):
         self._report = LoadReport(self, self.show, self.spawn)
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopped: asyncio.Future[int] | None = None
-        self.protocol.on_change = lambda snapshot: service.supersede(snapshot.uri)
+        self.protocol.on_open = service.opened
+        self.protocol.on_change = service.changed
         self.protocol.on_close = service.close
         self.protocol.on_exit = self.stop
         _register(self)
@@ -204,6 +205,12 @@ def _register(server: Server) -> None:
         params: types.InlineCompletionParams,
     ) -> Coroutine[Any, Any, types.InlineCompletionList]:
         return _inline_completion(server, params)
+
+    @feature(types.TEXT_DOCUMENT_DID_SAVE)
+    def did_save(params: types.DidSaveTextDocumentParams) -> None:
+        snapshot = server.protocol.documents.get(params.text_document.uri)
+        if snapshot is not None:
+            server.service.saved(snapshot)
 
     @feature(STATS)
     def stats(_params: Any) -> dict[str, Any]:

@@ -22,10 +22,18 @@ logger = logging.getLogger(__name__)
 class Kind(IntEnum):
     """What is done first when several things are to be done."""
 
-    GROW = 0
+    FOLLOW = 0
+    """Decode what was typed."""
+    GROW = 1
     """Read the whole window of a place that was answered from a small one."""
-    PREFETCH = 1
+    SETTLE = 2
+    """Decode exactly what was carried over, and anchor anew where the anchor is far."""
+    WARM = 3
+    """Restore a document that was opened, or read its beginning."""
+    PREFETCH = 4
     """Complete the text as it will be when the suggestion that is shown was accepted."""
+    SAVE = 5
+    """Write a document's state to disk."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +67,7 @@ class Background:
         self._busy = busy
         self._errands: dict[tuple[Kind, str], Errand] = {}
         self._cancel: CancelToken | None = None
+        self._run: Errand | None = None
 
     @property
     def idle(self) -> bool:
@@ -70,9 +79,14 @@ class Background:
         self._errands.pop((kind, uri), None)
         self._errands[kind, uri] = errand
 
+    def wanted(self, kind: Kind) -> list[str]:
+        """The documents for which something of a kind is to be done."""
+        return [uri for each, uri in self._errands if each is kind]
+
     def forget(self, kind: Kind, uri: str) -> None:
         """It isn't wanted any more."""
-        if self._errands.pop((kind, uri), None) is not None:
+        errand = self._errands.pop((kind, uri), None)
+        if errand is not None and errand is self._run:
             self.pause()
 
     def clear(self) -> None:
@@ -90,7 +104,7 @@ class Background:
         if not self._errands or self._cancel is not None or self._busy():
             return
         key = self._next()
-        errand = self._errands[key]
+        self._run = errand = self._errands[key]
         self._cancel = cancel = CancelToken()
         loop = asyncio.get_running_loop()
 
@@ -111,7 +125,7 @@ class Background:
         return next(key for key in reversed(self._errands) if key[0] == first)
 
     def _done(self, key: tuple[Kind, str], errand: Errand, future: Future[Any]) -> None:
-        self._cancel = None
+        self._cancel = self._run = None
         error = future.exception()
         if not isinstance(error, Cancelled):
             wanted = self._errands.get(key) is errand

@@ -26,6 +26,9 @@ _LEAST_WINDOW = 256
 """Tokens: the window at a new place on a machine whose speed isn't known, or is low. Measured: 192
 before and 64 behind the cursor gave as many exact lines as four times that (0.54 and 0.50)."""
 
+_WARM_SECONDS = 10.0
+"""How long a document that was opened is read before anybody asked."""
+
 _OVERHEAD = 16
 """Tokens of a prompt that are no text: markers, and what two tokenised parts may have more than
 the whole."""
@@ -207,7 +210,7 @@ def grow(runtime: Runtime, request: Request, cancel: CancelToken, *, settle: boo
     """Read the whole window around a place beside the document's session, and then take it over.
 
     That is done where the window was kept small; with ``settle`` also where some of it was carried
-    over, or where the anchor is far above. Not where the place isn't the document's any more.
+    over, or where a new anchor is due. Not where the place isn't the document's any more.
 
     Raises:
         Cancelled: ``cancel`` was set; another call goes on where this one was.
@@ -217,16 +220,33 @@ def grow(runtime: Runtime, request: Request, cancel: CancelToken, *, settle: boo
     where, uri = (request.snapshot, request.position), request.snapshot.uri
     if not runtime.prompts.holds(*where, request.settings.prompt_layout):
         return
-    stale = runtime.engine.approximate(uri) or runtime.prompts.is_far(*where)
+    stale = runtime.engine.approximate(uri) or runtime.prompts.is_stale(*where)
     if not runtime.prompts.is_partial(uri) and not (settle and stale):
         return
     budget = budget_of(request.settings, runtime.engine.target.capacity)
     anchor, frozen = runtime.prompts.freeze(*where, budget.windows)
-    spare = ("spare", uri)
-    runtime.engine.prefill(spare, frozen.tokens, cancel, frozen.movable)
-    runtime.engine.rename(spare, uri)
+    runtime.engine.prepare(uri, frozen.tokens, cancel, frozen.movable)
     runtime.prompts.adopt(uri, anchor)
     follow(runtime, request, cancel)
+
+
+def warm(runtime: Runtime, opened: Snapshot, settings: Settings, cancel: CancelToken) -> None:
+    """Restore what is kept of a document, or else read its beginning, as far as it's quick.
+
+    Where the cursor will be isn't known; in a file that fits into the window, and at its top, the
+    beginning is needed wherever that is.
+
+    Raises:
+        Cancelled: ``cancel`` was set. What was decoded is kept.
+        EngineError: the engine failed.
+    """
+    cancel.raise_if_cancelled()
+    if runtime.engine.wake(opened.uri) or not runtime.prompts.anchors(settings.prompt_layout):
+        return
+    budget = budget_of(settings, runtime.engine.target.capacity)
+    quick = int(_WARM_SECONDS * runtime.engine.prefill_rate.value)
+    tokens = runtime.prompts.beginning(opened, min(max(quick, _LEAST_WINDOW), budget.prefix_tokens))
+    runtime.engine.prefill(opened.uri, tokens, cancel)
 
 
 def _write(generation: Generation, writer: _Writer, place: Place) -> tuple[Span, ...]:

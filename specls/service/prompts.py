@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from specls.context import window
-from specls.context.anchor import Anchor, follow, is_far, is_seen
+from specls.context.anchor import Anchor, follow, is_seen, is_stale
 from specls.context.document import Snapshot
 from specls.context.fim import (
     FAMILIES,
@@ -16,6 +16,7 @@ from specls.context.fim import (
     Order,
     Prompt,
     Role,
+    Source,
     anchored,
     at_cursor,
     prefix_only,
@@ -127,6 +128,12 @@ class PromptBuilder:
         """The document was closed."""
         self._anchors.pop(uri, None)
 
+    def beginning(self, snapshot: Snapshot, budget: int) -> list[int]:
+        """What prompts begin with where the window reaches to the top of the document."""
+        start = window.cut(snapshot, Position(0, 0), 0, budget, self._count).after
+        prompt = Prompt((Marker(Role.PREFIX), Source(start)))
+        return self._compiled(prompt, Window(start, "")).tokens
+
     def freeze(
         self, snapshot: Snapshot, position: Position, budget: tuple[int, int]
     ) -> tuple[Anchor, Built]:
@@ -146,10 +153,10 @@ class PromptBuilder:
         anchor = self._anchors.get(uri)
         return anchor is not None and anchor.partial
 
-    def is_far(self, snapshot: Snapshot, position: Position) -> bool:
-        """Whether so much was typed since the anchor that a new one is due."""
+    def is_stale(self, snapshot: Snapshot, position: Position) -> bool:
+        """Whether the document's anchor is good for now, and a new one due when there's time."""
         anchor = self._anchors.get(snapshot.uri)
-        return anchor is not None and is_far(anchor, position)
+        return anchor is not None and is_stale(anchor, position)
 
     def adopt(self, uri: str, anchor: Anchor) -> None:
         """Follow this anchor from now on, where it holds."""

@@ -11,18 +11,12 @@ from typing import Any
 from specls.context.document import Snapshot
 from specls.context.text import Position
 from specls.core import CancelToken
+from specls.engine.engine import Engine
 from specls.errors import Cancelled, SpeclsError
-from specls.service.background import Background, Errand, Kind
-from specls.service.completion import (
-    Completion,
-    Origin,
-    Request,
-    accepted,
-    complete,
-    grow,
-    type_through,
-)
-from specls.service.interface import Loader, Runtime
+from specls.service.ahead import Ahead
+from specls.service.background import Background
+from specls.service.completion import Completion, Origin, Request, complete, type_through
+from specls.service.interface import Loader
 from specls.service.models import Models, State
 from specls.service.shown import ShownSuggestions
 from specls.service.worker import Priority, Worker
@@ -77,10 +71,18 @@ class CompletionService:
         self.last: Completion | None = None
         self.last_wait_seconds = 0.0
         self._running: dict[str, _Running] = {}
+        self._asked: dict[str, Position] = {}
+        """Where a completion was asked for last, in each document."""
         self._shown = ShownSuggestions()
         self._background = Background(
             self._worker, lambda: self.models.runtime, lambda: bool(self._running)
         )
+        self._ahead = Ahead(self._background, self._shown)
+
+    @property
+    def idle(self) -> bool:
+        """Whether no request runs and nothing is left to be done in the background."""
+        return not self._running and self._background.idle
 
     async def configure(self, settings: Settings) -> None:
         """Follow new settings; load the models when none are there or others are asked for."""
@@ -110,8 +112,9 @@ class CompletionService:
         started = perf_counter()
         if not fresh and (rest := self._shown.find(snapshot, position)):
             return self._answered(type_through(rest, perf_counter() - started))
-        self._background.forget(Kind.PREFETCH, snapshot.uri)
         request = Request(snapshot, position, self.settings)
+        self._asked[snapshot.uri] = position
+        self._ahead.asked(request)
         running = self._start(request)
         self._running[snapshot.uri] = running
         try:
@@ -125,43 +128,13 @@ class CompletionService:
             running.cancel.cancel()
             if self._running.get(snapshot.uri) is running:
                 del self._running[snapshot.uri]
-            self._complete_window(request)
+            self._ahead.done(request)
         completion = self._outcome(running)
-        if completion is not None:
-            self._plan_ahead(request, completion)
+        if completion is not None and completion.text:
+            self._ahead.shown(request, completion.text)
         return completion
 
-    def _complete_window(self, request: Request) -> None:
-        """Have the window of a place completed, if it was kept small and while nobody waits."""
-
-        def grow_window(runtime: Runtime, cancel: CancelToken) -> None:
-            grow(runtime, request, cancel)
-
-        self._background.want(Kind.GROW, request.snapshot.uri, Errand(grow_window))
-        self._background.go_on()
-
-    def _plan_ahead(self, request: Request, completion: Completion) -> None:
-        """Remember what is shown, and have done what the next request may need."""
-        uri, text = request.snapshot.uri, completion.text
-        if text:
-            self._shown.remember(request.snapshot, request.position, text)
-        if text and request.settings.prefetch:
-            following = accepted(request, text)
-
-            def complete_following(runtime: Runtime, cancel: CancelToken) -> Completion:
-                return complete(runtime, following, cancel)
-
-            def show_later(completion: Completion) -> None:
-                if completion.text:
-                    where = (following.snapshot, following.position)
-                    self._shown.remember(*where, completion.text)
-
-            errand = Errand(complete_following, show_later)
-            self._background.want(Kind.PREFETCH, uri, errand)
-        self._background.go_on()
-
     def _start(self, request: Request) -> _Running:
-        self._background.pause()
         cancel = CancelToken()
         queued = perf_counter()
 
@@ -203,23 +176,42 @@ class CompletionService:
         if (running := self._running.pop(uri, None)) is not None:
             running.supersede()
 
+    # -- documents ---------------------------------------------------------------------------
+
+    def opened(self, snapshot: Snapshot) -> None:
+        """A document was opened: have it ready when a completion is asked for."""
+        self.supersede(snapshot.uri)
+        if self.models.status.state is State.READY:
+            self._ahead.opened(snapshot, self.settings)
+
+    def changed(self, snapshot: Snapshot, position: Position | None = None) -> None:
+        """A document was changed, perhaps at one place: a request for it is pointless now."""
+        self.supersede(snapshot.uri)
+        if position is not None and self.models.status.state is State.READY:
+            self._ahead.changed(Request(snapshot, position, self.settings))
+
+    def saved(self, snapshot: Snapshot) -> None:
+        """A document was saved: make its state exact, where it was asked for last."""
+        asked = self._asked.get(snapshot.uri)
+        if asked is not None and self.models.status.state is State.READY:
+            self._ahead.paused(Request(snapshot, asked, self.settings))
+
     def close(self, uri: str) -> None:
         """The document was closed: stop its request and free its part of the cache."""
         self.supersede(uri)
         self._shown.forget(uri)
-        for kind in Kind:
-            self._background.forget(kind, uri)
+        self._ahead.closed(uri)
+        self._asked.pop(uri, None)
 
         def forget() -> None:
             if (runtime := self.models.runtime) is not None:
                 runtime.engine.close(uri)
-                runtime.engine.close(("spare", uri))
                 runtime.prompts.forget(uri)
 
         self._worker.submit(Priority.CLOSE, forget)
 
     def _stop_all(self) -> None:
-        self._background.clear()
+        self._ahead.clear()
         for uri in list(self._running):
             self.supersede(uri)
 
@@ -243,6 +235,7 @@ class CompletionService:
             "requests": {
                 camel(item.name): getattr(self.counters, item.name) for item in fields(Counters)
             },
+            **(_engine_numbers(runtime.engine) if runtime else {}),
             "decodedTokens": runtime.engine.target.decoded_tokens if runtime else 0,
             "lastCompletion": last,
         }
@@ -255,6 +248,14 @@ class CompletionService:
         self.models.give_up()
         self._stop_all()
         return self._worker.stop(self.models.unload, timeout)
+
+
+def _engine_numbers(engine: Engine) -> dict[str, Any]:
+    return {
+        "prefillBatch": engine.target.prefill_batch,
+        "prefillTokensPerSecond": round(engine.prefill_rate.value, 1),
+        "states": engine.spill_counts.as_dict(),
+    }
 
 
 def _retrieve(answer: asyncio.Future[Completion]) -> None:

@@ -6,7 +6,7 @@ import pytest
 from lsprotocol import types
 
 from specls.context.document import Snapshot
-from specls.context.text import Encoding
+from specls.context.text import Encoding, Position
 from specls.lsp.documents import Documents
 from tests.e2e.conftest import Start
 from tests.e2e.editor import (
@@ -51,8 +51,9 @@ def edited(documents: Documents, *edits: Edit) -> str:
         for start, end, text in edits
     ]
     identifier = types.VersionedTextDocumentIdentifier(2, URI)
-    after = documents.changed(types.DidChangeTextDocumentParams(identifier, changes))
-    assert isinstance(after, Snapshot)
+    changed = documents.changed(types.DidChangeTextDocumentParams(identifier, changes))
+    assert changed is not None
+    after: Snapshot = changed[0]
     assert after is documents.get(URI)
     assert after.version == 2
     return str(after.text)
@@ -122,7 +123,8 @@ def test_a_change_without_a_range_is_the_whole_text() -> None:
     )
     after = documents.changed(params)
     assert after is not None
-    assert str(after.text) == "new"
+    snapshot, end = after
+    assert (str(snapshot.text), end) == ("new", None)
 
 
 def test_a_snapshot_given_out_stays() -> None:
@@ -207,3 +209,36 @@ def test_documents_that_are_not_open_change_nothing(small: RawClient) -> None:
     assert stats(small)["requests"] == before["requests"]
     with pytest.raises(RpcError, match="-32602"):
         complete(small, 0, 0, "file:///never")
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [("x", (1, 3)), ("", (1, 2)), ("a\nbc", (2, 2)), ("\n", (2, 0)), ("😀", (1, 3))],
+)
+def test_where_a_change_ends(text: str, end: tuple[int, int]) -> None:
+    """The place behind what was written is told, counted in characters."""
+    documents = opened("one\n😀 two\n")
+    changed = documents.changed(
+        _change(types.Range(types.Position(1, 3), types.Position(1, 4)), text)
+    )
+    assert changed is not None
+    assert changed[1] == Position(*end)
+
+
+def test_several_changes_end_nowhere() -> None:
+    """Changes at several places, as with several cursors, have no one end."""
+    documents = opened("one\ntwo\n")
+    place = types.Range(types.Position(0, 0), types.Position(0, 0))
+    params = _change(place, "x")
+    params.content_changes = [*params.content_changes, *params.content_changes]
+    changed = documents.changed(params)
+    assert changed is not None
+    assert str(changed[0].text) == "xxone\ntwo\n"
+    assert changed[1] is None
+
+
+def _change(place: types.Range, text: str) -> types.DidChangeTextDocumentParams:
+    return types.DidChangeTextDocumentParams(
+        types.VersionedTextDocumentIdentifier(2, URI),
+        [types.TextDocumentContentChangePartial(place, text)],
+    )

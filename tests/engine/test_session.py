@@ -6,7 +6,7 @@ import pytest
 
 from specls.core import CancelToken
 from specls.engine.session import NOWHERE, Session, Synced, common_prefix
-from specls.engine.sessions import SessionTable
+from specls.engine.sessions import Beside, SessionTable
 from specls.engine.spill import Spill, Spilled
 from specls.errors import Cancelled, ContextFull
 from tests.fakes import ScriptedModel
@@ -130,15 +130,22 @@ def test_a_state_that_can_t_be_restored_is_read_again(monkeypatch: pytest.Monkey
     assert session.sync([1, 2]) == Synced(reused=0, prefilled=2)
 
 
-def test_a_closed_document_s_state_is_forgotten() -> None:
-    """Closing drops the spilled state as well."""
-    spill = Spill(1000)
-    table = SessionTable(model(capacity=10), spill)
-    for document in "abc":
-        table.open(document, 4).sync([1, 2, 3, 4])
-    assert spill.size > 0
+def test_a_closed_document_comes_back() -> None:
+    """Closing frees the cache, and the state is kept for when the document is opened again."""
+    fake = model(capacity=10)
+    table = SessionTable(fake, Spill(1000))
+    table.open("a", 4).sync([1, 2, 3, 4])
     table.close("a")
-    assert spill.size == 0
+    assert fake.cells == []
+    session = table.open("a", 4)
+    assert (session.tokens, session.exact, session.restored) == ([1, 2, 3, 4], 4, 4)
+
+
+def test_a_closed_document_is_forgotten_without_a_spill() -> None:
+    """With nowhere to keep it, a closed document begins anew."""
+    table = SessionTable(model(capacity=10))
+    table.open("a", 4).sync([1, 2, 3, 4])
+    table.close("a")
     assert table.open("a", 4).tokens == []
 
 
@@ -153,14 +160,23 @@ def test_the_spill_keeps_within_its_budget() -> None:
     assert spill.size == 0
 
 
-def test_a_session_takes_over_another_s_name() -> None:
+def test_a_session_takes_another_s_place() -> None:
     """A session that was built beside another replaces it, whose sequence is free again."""
     fake = model(sequences=2)
     table = SessionTable(fake)
     table.open("a", 4).sync([1, 2])
-    table.open("spare", 4).sync([3, 4, 5])
-    table.rename("spare", "a")
+    table.open(Beside("a"), 4).sync([3, 4, 5])
+    table.take_over("a")
     assert table.open("a", 4).tokens == [3, 4, 5]
-    assert table.reusable("spare", [1, 2, 3], NOWHERE, exactly=True) == 0
     assert table.open("b", 4).tokens == []
     assert len(table) == 2
+
+
+def test_closing_gives_up_what_is_built_beside() -> None:
+    """A document that's closed while its window is read leaves nothing of that."""
+    fake = model()
+    table = SessionTable(fake, Spill(1000))
+    table.open(Beside("a"), 4).sync([3, 4, 5])
+    table.close("a")
+    assert fake.cells == []
+    assert table.counts.spilled == 0

@@ -3,112 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 
 import pytest
 
-from specls.context.document import Snapshot
-from specls.context.text import Position, Text
-from specls.engine.controllers import FixedController
-from specls.engine.engine import Engine
-from specls.errors import DecodeFailed, LoadFailed, ModelNotFetched
-from specls.metrics import GenerationStats
-from specls.service.interface import Runtime
+from specls.errors import DecodeFailed, LoadFailed
 from specls.service.models import State
-from specls.service.prompts import PromptBuilder, dialect_of
-from specls.service.service import CompletionService
 from specls.settings import Settings
-from tests.fakes import END, MIDDLE, ByteTokenizer, ScriptedModel
-
-DEADLINE = 30.0
-
-
-def says(text: str) -> Callable[[Sequence[int]], int]:
-    """A script that writes ``text`` behind the middle marker."""
-    wanted: list[int] = [*text.encode(), END]
-
-    def script(held: Sequence[int]) -> int:
-        at = len(held) - 1 - held.index(MIDDLE) if MIDDLE in held else 0
-        return wanted[min(at, len(text))]
-
-    return script
-
-
-class Bench:
-    """A service over a scripted model, whose passes can be held."""
-
-    def __init__(self) -> None:
-        self.model = ScriptedModel(says("hello"), micro_batch=64)
-        self.loaded: list[Settings] = []
-        self.closed = 0
-        self.failure: Exception | None = None
-        self.go = threading.Event()
-        self.go.set()
-        self.busy = threading.Event()
-        self.model.on_decode = self._hold
-        self.service = CompletionService(self)
-        self.states: list[State] = []
-        self.service.models.on_status = lambda status: self.states.append(status.state)
-
-    def _hold(self) -> None:
-        self.busy.set()
-        assert self.go.wait(DEADLINE)
-
-    def check(self, settings: Settings) -> None:
-        if settings.model == "missing":
-            raise ModelNotFetched("missing isn't on this machine yet.")
-
-    def __call__(self, settings: Settings, progress: Callable[[float], bool]) -> Runtime:
-        assert self.go.wait(DEADLINE)
-        self.loaded.append(settings)
-        progress(0.5)
-        if self.failure:
-            raise self.failure
-        tokenizer = ByteTokenizer()
-        return Runtime(
-            engine=Engine(self.model, {}, FixedController()),
-            tokenizer=tokenizer,
-            prompts=PromptBuilder(tokenizer, dialect_of(tokenizer, None), None),
-            models={"target": settings.model},
-            notices=("mind the gap",),
-            close=self._close,
-        )
-
-    @property
-    def last(self) -> GenerationStats:
-        assert self.service.last is not None
-        return self.service.last.stats
-
-    def _close(self) -> None:
-        self.closed += 1
-
-    async def complete(
-        self, text: str = "x = 1\n|", uri: str = "file:///a", *, fresh: bool = False
-    ) -> str | None:
-        before, after = text.split("|")
-        snapshot = Snapshot(uri, 1, "python", Text(before + after))
-        lines = before.split("\n")
-        position = Position(len(lines) - 1, len(lines[-1]))
-        completion = await self.service.complete(snapshot, position, fresh=fresh)
-        return None if completion is None else completion.text
-
-
-@pytest.fixture
-async def bench() -> AsyncIterator[Bench]:
-    bench = Bench()
-    yield bench
-    bench.go.set()
-    assert bench.service.shutdown(DEADLINE)
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async def poll() -> None:
-        while not condition():  # noqa: ASYNC110 - what's waited for happens on another thread
-            await asyncio.sleep(0)
-
-    await asyncio.wait_for(poll(), DEADLINE)
+from tests.service.scripted import DEADLINE, LONG, Bench, says, until
 
 
 async def test_a_request_is_answered(bench: Bench) -> None:
@@ -134,10 +36,6 @@ async def test_what_was_shown_is_shown_again(bench: Bench) -> None:
     assert bench.service.stats()["requests"]["typedThrough"] == 1
     assert await bench.complete(fresh=True) == "hello"
     assert bench.model.decoded_tokens > decoded
-
-
-LONG = "".join(f"x{number} = {number}\n" for number in range(200))
-"""2,090 tokens of the tests' vocabulary: more than a new place is read with at once."""
 
 
 async def test_a_new_place_is_answered_from_a_small_window(bench: Bench) -> None:

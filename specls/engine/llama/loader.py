@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import llama_cpp
 import llama_cpp.llama_cpp as lib
 import psutil
 
 from specls.engine.llama import library
 from specls.engine.llama.model import SPARE_SEQUENCES, LlamaModel, Weights
+from specls.engine.pace import Pace
 from specls.errors import Cancelled, LoadFailed
 
 _SEQUENCES = 32
@@ -143,7 +145,7 @@ def _cache_bytes_per_token(weights: Weights, options: LoadOptions) -> float:
 
 
 def _make_context(path: Path, weights: Weights, options: LoadOptions) -> LlamaModel:
-    micro_batch = options.micro_batch or (512 if weights.on_gpu else 64)
+    micro_batch = options.micro_batch or (1024 if weights.on_gpu else 128)
     params = _context_params(options, micro_batch)
     library.forget_messages()
     context = lib.llama_init_from_model(weights.handle, params)
@@ -152,7 +154,17 @@ def _make_context(path: Path, weights: Weights, options: LoadOptions) -> LlamaMo
             f"llama.cpp can't make a context of {options.context_tokens} tokens for {path.name}: "
             f"{library.last_messages() or 'it gave no reason'}. Lower contextTokens."
         )
-    return LlamaModel(weights, context, micro_batch)
+    return LlamaModel(weights, context, micro_batch, _pace(weights, micro_batch))
+
+
+def _pace(weights: Weights, micro_batch: int) -> Pace:
+    """Where the size of batches begins. On a GPU one can't be stopped; on a CPU its work is lost.
+
+    On a CPU a batch ends within one operation of a graph, which is under a hundredth of it.
+    """
+    if weights.on_gpu:
+        return Pace(512, micro_batch, longest=0.05)
+    return Pace(64, micro_batch, longest=1.0)
 
 
 def _context_params(options: LoadOptions, micro_batch: int) -> Any:
@@ -178,3 +190,8 @@ def describe_backend(model: LlamaModel) -> dict[str, object]:
         "microBatch": model.micro_batch,
         "contextTokens": model.capacity,
     }
+
+
+def describe_build(model: LlamaModel) -> str:
+    """What decides, besides the model, whether a saved state can be read."""
+    return f"llama-cpp-python {llama_cpp.__version__} gpu {model.weights.on_gpu}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from time import perf_counter
 from typing import Any
 
 import llama_cpp.llama_cpp as lib
@@ -13,6 +14,7 @@ from specls.core import CancelToken
 from specls.engine.interface import Logits
 from specls.engine.llama import library
 from specls.engine.llama.vocabulary import Vocabulary
+from specls.engine.pace import Pace
 from specls.errors import Cancelled, ContextFull, DecodeFailed
 
 _NO_SLOT = 1
@@ -47,13 +49,14 @@ class Weights:
 class LlamaModel:
     """Decodes batches in one context. Belongs to the thread that made it."""
 
-    def __init__(self, weights: Weights, context: Any, micro_batch: int) -> None:
+    def __init__(self, weights: Weights, context: Any, micro_batch: int, pace: Pace) -> None:
         """``context`` has a unified cache and at least ``micro_batch`` tokens a batch."""
         self.weights = weights
         self._context = context
         self._memory = lib.llama_get_memory(context)
         self._batch = lib.llama_batch_init(micro_batch, 0, 1)
         self._micro_batch = micro_batch
+        self.pace = pace
         self._size = weights.vocabulary.size
         self._scored = 0
         self._decoded = 0
@@ -77,6 +80,11 @@ class LlamaModel:
         return self._micro_batch
 
     @property
+    def prefill_batch(self) -> int:
+        """Tokens in a batch of a prefill: see :class:`TokenModel`."""
+        return self.pace.next
+
+    @property
     def decoded_tokens(self) -> int:
         """Tokens decoded so far: see :class:`TokenModel`."""
         return self._decoded
@@ -94,14 +102,23 @@ class LlamaModel:
         # Stopped while it turns keys of shifted tokens, llama.cpp would turn some of them twice.
         flag = self._idle if cancel is None or self._shifted else cancel
         lib.llama_set_abort_callback(self._context, self._abort, flag.address)
+        started = perf_counter()
         code = lib.llama_decode(self._context, self._batch)
         if code == 0:
+            self._measure(len(tokens), started)
             self._shifted = False
             self._scored = scored
             self._decoded += len(tokens)
             return
         lib.llama_memory_seq_rm(self._memory, sequence, start, -1)
         raise _error(code, len(tokens), start)
+
+    def _measure(self, tokens: int, started: float) -> None:
+        """Learn how long a batch took, unless it turned keys as well. A GPU is waited for."""
+        if not self._shifted:
+            if self.weights.on_gpu:
+                lib.llama_synchronize(self._context)
+            self.pace.observe(tokens, perf_counter() - started)
 
     def _fill(self, sequence: int, start: int, tokens: Sequence[int], scored: int) -> None:
         count = len(tokens)

@@ -1,0 +1,82 @@
+"""``specls bench infill``: its arguments. The work is imported when it's run."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from specls.commands.options import add_settings, settings_of
+from specls.errors import SettingsError
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001
+
+_MOST_LINES = 30
+"""Further up than this no anchor holds."""
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser(
+        "infill",
+        help="compare the ways of prompting by what they write",
+        description="Measure on HumanEval-Infilling how often each way of prompting writes the "
+        "missing line, and how often the program then passes its test. Programs that the model "
+        "wrote are run on this machine, under limits, but not in a sandbox.",
+    )
+    parser.add_argument(
+        "--data", type=Path, metavar="FILE", help="HumanEval-SingleLineInfilling.jsonl.gz"
+    )
+    parser.add_argument("--n", type=int, default=200, help="how many tasks (%(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="of their choice (%(default)s)")
+    parser.add_argument(
+        "--kind",
+        choices=("line", "cut", "both"),
+        default="both",
+        help="whole lines, lines that were begun, or both (%(default)s)",
+    )
+    parser.add_argument(
+        "--anchor-lines",
+        type=int,
+        default=4,
+        metavar="N",
+        help="how far above the cursor the anchor was made (%(default)s)",
+    )
+    parser.add_argument(
+        "--time-limit",
+        type=float,
+        default=5.0,
+        metavar="SECONDS",
+        help="how long a program may run (%(default)s)",
+    )
+    parser.add_argument(
+        "--json",
+        type=Path,
+        metavar="FILE",
+        help="write each result there, and go on where an earlier run with this file ended",
+    )
+    add_settings(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    settings = settings_of(arguments)
+    from specls.bench import infill, infill_tasks  # noqa: PLC0415 - heavy; `--help` is quick
+
+    if arguments.data is None:
+        raise SettingsError(f"Which tasks? Give --data FILE. {infill_tasks.WHERE}")
+    if arguments.n < 1 or arguments.time_limit <= 0:
+        raise SettingsError("--n and --time-limit have to be more than 0.")
+    if not 0 <= arguments.anchor_lines <= _MOST_LINES:
+        raise SettingsError(f"--anchor-lines may be 0 to {_MOST_LINES}.")
+    plan = infill.Plan(
+        data=arguments.data,
+        n=arguments.n,
+        seed=arguments.seed,
+        kinds=infill_tasks.KINDS if arguments.kind == "both" else (arguments.kind,),
+        anchor_lines=arguments.anchor_lines,
+        seconds=arguments.time_limit,
+        file=arguments.json,
+    )
+    return infill.run(plan, settings)

@@ -1,0 +1,215 @@
+"""States of documents on disk: what is restored after a restart instead of being read again.
+
+One file per document, in a folder per model and build. A file is written beside its place and then
+renamed, so a process that dies leaves no half of one. What doesn't fit together is ignored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import tempfile
+import zlib
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic, time
+from typing import BinaryIO
+
+import numpy as np
+
+from specls.engine.spill import Spilled
+
+logger = logging.getLogger(__name__)
+
+_MAGIC = b"specls state 1\n"
+_LONGEST_HEADER = 4096
+_SUFFIX, _PART = ".state", ".part"
+_PART_SECONDS = 3600.0
+"""A part that's older was left by a process that died."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a file says about itself: a :class:`Holding` whose KV is on disk."""
+
+    tokens: list[int]
+    exact: int
+    movable: range
+    state: int
+    """The state's size in bytes; it stands at the end of the file."""
+    crc: int
+    """Of tokens and state."""
+
+
+class Shelf:
+    """At most so many bytes of states in a folder; the ones used the longest time ago go first.
+
+    Several processes may share the folder. Files are written on a thread of its own; everything
+    else is called from the engine's.
+    """
+
+    def __init__(self, folder: Path, budget: int, model: str) -> None:
+        """``budget`` in bytes. ``model`` names all that a state depends on besides its tokens."""
+        self._root = folder
+        self._folder = folder / hashlib.sha256(model.encode()).hexdigest()[:16]
+        self._budget = budget
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="specls-shelf")
+        self._writing: dict[str, Future[None]] = {}
+        self._written: dict[str, float] = {}
+        self._known: dict[str, Kept | None] = {}
+
+    def age(self, document: object) -> float:
+        """Seconds since this process wrote the document's state; infinite if it never did."""
+        return monotonic() - self._written.get(_name(document), -np.inf)
+
+    def put(self, document: object, spilled: Spilled) -> None:
+        """Have a state written, unless it's larger than the budget. Doesn't wait."""
+        if len(spilled.state) > self._budget:
+            return
+        name = _name(document)
+        tokens = np.array(spilled.tokens, dtype=np.int32).tobytes()
+        crc = zlib.crc32(spilled.state, zlib.crc32(tokens))
+        kept = Kept(spilled.tokens, spilled.exact, spilled.movable, len(spilled.state), crc)
+        self._known[name], self._written[name] = kept, monotonic()
+        self._writing[name] = self._writer.submit(self._write, name, kept, tokens, spilled.state)
+
+    def look(self, document: object) -> Kept | None:
+        """What is there for a document, without its state."""
+        name = _name(document)
+        if name not in self._known:
+            self._known[name] = self._header(name)
+        return self._known[name]
+
+    def load(self, document: object) -> Spilled | None:
+        """The document's state, which stays on disk; None, and a line in the log, if it's damaged.
+
+        Waits for a write of it that isn't done yet.
+        """
+        name = _name(document)
+        if (writing := self._writing.get(name)) is not None:
+            wait([writing])
+        if self.look(document) is None:
+            return None
+        spilled = self._read(name)
+        if spilled is None:
+            self._known[name] = None
+        return spilled
+
+    def close(self, seconds: float) -> None:
+        """Wait at most so long for what's being written; drop what isn't begun by then."""
+        wait(list(self._writing.values()), seconds)
+        self._writer.shutdown(wait=False, cancel_futures=True)
+
+    # -- files -------------------------------------------------------------------------------
+
+    def _write(self, name: str, kept: Kept, tokens: bytes, state: bytes) -> None:
+        """On the writer's thread."""
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # Readable by its owner alone: it's what somebody wrote.
+            number, part = tempfile.mkstemp(_PART, name, self._folder)
+            with os.fdopen(number, "wb") as file:
+                for piece in (_MAGIC, _header_of(kept), tokens, state):
+                    file.write(piece)
+            Path(part).replace(self._path(name))
+            self._tidy()
+        except OSError as error:
+            logger.warning("The state of a document can't be written: %s", error.strerror or error)
+
+    def _tidy(self) -> None:
+        """Delete the files used the longest time ago until the rest fits, and parts left over."""
+        parts = (path for path in self._root.glob(f"*/*{_PART}"))
+        for path in parts:
+            if time() - path.stat().st_mtime > _PART_SECONDS:
+                path.unlink(missing_ok=True)
+        found = [(path.stat(), path) for path in self._root.glob(f"*/*{_SUFFIX}")]
+        found.sort(key=lambda item: item[0].st_mtime, reverse=True)
+        size = 0
+        for status, path in found:
+            size += status.st_size
+            if size > self._budget:
+                path.unlink(missing_ok=True)
+
+    def _header(self, name: str) -> Kept | None:
+        try:
+            with self._path(name).open("rb") as file:
+                return _read_header(file)
+        except FileNotFoundError:
+            pass
+        except (OSError, ValueError) as error:
+            self._ignore(name, error)
+        return None
+
+    def _read(self, name: str) -> Spilled | None:
+        path = self._path(name)
+        try:
+            with path.open("rb") as file:
+                kept = _read_header(file)
+                state = _read_state(file, kept)
+            os.utime(path)
+        except (OSError, ValueError) as error:
+            self._ignore(name, error)
+            return None
+        return Spilled(kept.tokens, state, kept.exact, kept.movable)
+
+    def _ignore(self, name: str, error: Exception) -> None:
+        reason = error.strerror if isinstance(error, OSError) else error
+        logger.warning("A saved state is ignored and deleted: %s.", reason)
+        try:
+            self._path(name).unlink(missing_ok=True)
+        except OSError:
+            logger.debug("It can't be deleted.")
+
+    def _path(self, name: str) -> Path:
+        return self._folder / (name + _SUFFIX)
+
+
+def _name(document: object) -> str:
+    return hashlib.sha256(repr(document).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _header_of(kept: Kept) -> bytes:
+    header = {
+        "tokens": len(kept.tokens),
+        "exact": kept.exact,
+        "movable": [kept.movable.start, kept.movable.stop],
+        "state": kept.state,
+        "crc": kept.crc,
+    }
+    return json.dumps(header).encode() + b"\n"
+
+
+def _read_header(file: BinaryIO) -> Kept:
+    """Magic, header and tokens; the file then stands at the state.
+
+    Raises:
+        ValueError: it isn't such a file.
+    """
+    if file.readline(len(_MAGIC)) != _MAGIC:
+        raise ValueError("it isn't one of this version")
+    header = json.loads(file.readline(_LONGEST_HEADER))
+    try:
+        count, movable = int(header["tokens"]), range(*map(int, header["movable"]))
+        exact, state, crc = int(header["exact"]), int(header["state"]), int(header["crc"])
+    except (KeyError, TypeError) as error:
+        raise ValueError("its header is damaged") from error
+    raw = file.read(4 * count) if 0 <= count < 2**24 else b""
+    if len(raw) != 4 * count or not 0 <= exact <= count or not 0 <= state < 2**40:
+        raise ValueError("it's damaged")
+    return Kept(np.frombuffer(raw, dtype=np.int32).tolist(), exact, movable, state, crc)
+
+
+def _read_state(file: BinaryIO, kept: Kept) -> bytes:
+    """The rest of the file.
+
+    Raises:
+        ValueError: it isn't what was written.
+    """
+    state = file.read(kept.state + 1)
+    tokens = np.array(kept.tokens, dtype=np.int32).tobytes()
+    if len(state) != kept.state or zlib.crc32(state, zlib.crc32(tokens)) != kept.crc:
+        raise ValueError("it's damaged")
+    return state

@@ -1,0 +1,143 @@
+"""What is done before anybody asks for it, and what makes it worth doing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+
+from specls.context.document import Snapshot
+from specls.core import CancelToken
+from specls.service.background import Background, Errand, Kind
+from specls.service.completion import Completion, Request, accepted, complete, follow, grow, warm
+from specls.service.interface import Runtime
+from specls.service.shown import ShownSuggestions
+from specls.settings import Settings
+
+_FOLLOW_SECONDS = 0.025
+"""How long typed text waits for a request, which then decodes it itself."""
+
+_PAUSE_SECONDS = 1.0
+"""After this long without a key, typing has paused."""
+
+
+class Ahead:
+    """Plans work for each document, and does it while no request runs. Used from the event loop."""
+
+    def __init__(self, background: Background, shown: ShownSuggestions) -> None:
+        self._background = background
+        self._shown = shown
+        self._timers: dict[tuple[str, str], asyncio.TimerHandle] = {}
+
+    # -- what happened -----------------------------------------------------------------------
+
+    def opened(self, snapshot: Snapshot, settings: Settings) -> None:
+        """A document was opened. Of several, the last one is most likely the one that's seen."""
+
+        def warm_up(runtime: Runtime, cancel: CancelToken) -> None:
+            warm(runtime, snapshot, settings, cancel)
+
+        for uri in self._background.wanted(Kind.WARM):
+            self._background.forget(Kind.WARM, uri)
+        self._want(Kind.WARM, snapshot.uri, warm_up)
+
+    def changed(self, request: Request) -> None:
+        """A document was changed at a place, where a completion may be asked for."""
+        uri = request.snapshot.uri
+        self._background.forget(Kind.WARM, uri)
+        self._background.forget(Kind.PREFETCH, uri)
+
+        def decode_typed(runtime: Runtime, cancel: CancelToken) -> None:
+            follow(runtime, request, cancel)
+
+        want = partial(self._want, Kind.FOLLOW, uri, decode_typed)
+        self._later(_FOLLOW_SECONDS, "follow", uri, want)
+        self._later(_PAUSE_SECONDS, "pause", uri, partial(self.paused, request))
+
+    def asked(self, request: Request) -> None:
+        """A request came, which the background must not delay."""
+        uri = request.snapshot.uri
+        for kind in (Kind.FOLLOW, Kind.WARM, Kind.PREFETCH):
+            self._background.forget(kind, uri)
+        self._stop_timers(uri)
+        self._background.pause()
+
+    def done(self, request: Request) -> None:
+        """A request was answered, or nobody waits for it any more."""
+        uri = request.snapshot.uri
+
+        def grow_window(runtime: Runtime, cancel: CancelToken) -> None:
+            grow(runtime, request, cancel)
+
+        self._later(_PAUSE_SECONDS, "pause", uri, partial(self.paused, request))
+        self._want(Kind.GROW, uri, grow_window)
+
+    def shown(self, request: Request, text: str) -> None:
+        """A suggestion is shown: remember it, and complete what it makes of the document."""
+        self._shown.remember(request.snapshot, request.position, text)
+        if request.settings.prefetch:
+            following = accepted(request, text)
+
+            def complete_following(runtime: Runtime, cancel: CancelToken) -> Completion:
+                return complete(runtime, following, cancel)
+
+            def show_later(completion: Completion) -> None:
+                if completion.text:
+                    where = (following.snapshot, following.position)
+                    self._shown.remember(*where, completion.text)
+
+            self._want(Kind.PREFETCH, request.snapshot.uri, complete_following, show_later)
+
+    def paused(self, request: Request) -> None:
+        """Nothing happened for a while, or the document was saved: make all exact, and keep it."""
+        uri = request.snapshot.uri
+
+        def settle(runtime: Runtime, cancel: CancelToken) -> None:
+            grow(runtime, request, cancel, settle=True)
+
+        def save(runtime: Runtime, cancel: CancelToken) -> None:
+            cancel.raise_if_cancelled()
+            runtime.engine.save(uri)
+
+        self._want(Kind.SETTLE, uri, settle)
+        self._want(Kind.SAVE, uri, save)
+
+    def closed(self, uri: str) -> None:
+        """A document was closed: nothing of it is wanted any more."""
+        self._stop_timers(uri)
+        for kind in Kind:
+            self._background.forget(kind, uri)
+
+    def clear(self) -> None:
+        """Stop everything."""
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+        self._background.clear()
+
+    # -- the rest ----------------------------------------------------------------------------
+
+    def _want(
+        self,
+        kind: Kind,
+        uri: str,
+        work: Callable[[Runtime, CancelToken], object],
+        done: Callable[[Completion], None] | None = None,
+    ) -> None:
+        self._background.want(kind, uri, Errand(work, done) if done else Errand(work))
+        self._background.go_on()
+
+    def _later(self, seconds: float, name: str, uri: str, action: Callable[[], None]) -> None:
+        """Do something after a while, unless it's wanted again before."""
+        if (timer := self._timers.pop((name, uri), None)) is not None:
+            timer.cancel()
+
+        def act() -> None:
+            del self._timers[name, uri]
+            action()
+
+        self._timers[name, uri] = asyncio.get_running_loop().call_later(seconds, act)
+
+    def _stop_timers(self, uri: str) -> None:
+        for key in [key for key in self._timers if key[1] == uri]:
+            self._timers.pop(key).cancel()

@@ -1,0 +1,216 @@
+"""States on disk: what comes back, what is ignored, and how much is kept."""
+
+from __future__ import annotations
+
+import logging
+import os
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from specls.engine.session import NOWHERE
+from specls.engine.sessions import SessionTable
+from specls.engine.shelf import Shelf
+from specls.engine.spill import Spill, Spilled
+from tests.fakes import ScriptedModel
+
+STATE = Spilled([1, 2, 3, 4], bytes(range(200)), 3, range(1, 3))
+BUDGET = 10_000
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Iterator[Shelf]:
+    shelf = Shelf(tmp_path, BUDGET, "model build")
+    yield shelf
+    shelf.close(10)
+
+
+def written(shelf: Shelf, folder: Path) -> list[Path]:
+    """The files, once all is written."""
+    shelf.close(10)
+    return sorted(folder.rglob("*.state"))
+
+
+def again(folder: Path, model: str = "model build") -> Shelf:
+    """The shelf of a process that is started later."""
+    return Shelf(folder, BUDGET, model)
+
+
+def test_a_state_comes_back(shelf: Shelf, tmp_path: Path) -> None:
+    """Another process finds what one wrote, all of it."""
+    shelf.put("a", STATE)
+    written(shelf, tmp_path)
+    other = again(tmp_path)
+    there = other.look("a")
+    assert there is not None
+    assert (there.tokens, there.exact, there.movable) == ([1, 2, 3, 4], 3, range(1, 3))
+    assert other.load("a") == STATE
+    assert other.load("a") == STATE
+    assert other.load("b") is None
+    other.close(1)
+
+
+def test_a_state_that_is_being_written_is_waited_for(shelf: Shelf) -> None:
+    """What was just put there can be read at once."""
+    shelf.put("a", STATE)
+    assert shelf.load("a") == STATE
+
+
+def test_the_newest_state_counts(shelf: Shelf, tmp_path: Path) -> None:
+    """A document has one state: the last."""
+    shelf.put("a", STATE)
+    shelf.put("a", Spilled([9], b"new", 1, NOWHERE))
+    assert len(written(shelf, tmp_path)) == 1
+    other = again(tmp_path)
+    assert other.load("a") == Spilled([9], b"new", 1, NOWHERE)
+    other.close(1)
+
+
+def test_another_model_s_states_are_not_found(shelf: Shelf, tmp_path: Path) -> None:
+    """A state belongs to a model and a build."""
+    shelf.put("a", STATE)
+    written(shelf, tmp_path)
+    other = again(tmp_path, "another build")
+    assert other.look("a") is None
+    other.close(1)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes are POSIX's")
+def test_only_the_user_can_read_them(shelf: Shelf, tmp_path: Path) -> None:
+    """Files and their folder are closed to others, and names say nothing."""
+    shelf.put("file:///secret.py", STATE)
+    (path,) = written(shelf, tmp_path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert "secret" not in str(path.relative_to(tmp_path))
+
+
+def cut(raw: bytes) -> bytes:
+    return raw[:-10]
+
+
+def grown(raw: bytes) -> bytes:
+    return raw + b"x"
+
+
+def turned(raw: bytes) -> bytes:
+    return raw[:-10] + bytes([raw[-10] ^ 1]) + raw[-9:]
+
+
+def other_tokens(raw: bytes) -> bytes:
+    at = raw.index((2).to_bytes(4, "little"))
+    return raw[:at] + (7).to_bytes(4, "little") + raw[at + 4 :]
+
+
+def old_version(raw: bytes) -> bytes:
+    return raw.replace(b"state 1", b"state 0", 1)
+
+
+def no_header(raw: bytes) -> bytes:
+    return raw.replace(b'"exact"', b'"exxct"', 1)
+
+
+def empty(_raw: bytes) -> bytes:
+    return b""
+
+
+@pytest.mark.parametrize(
+    "damage", [cut, grown, turned, other_tokens, old_version, no_header, empty]
+)
+def test_what_is_damaged_is_ignored(
+    shelf: Shelf, tmp_path: Path, damage: Callable[[bytes], bytes], caplog: pytest.LogCaptureFixture
+) -> None:
+    """A file that isn't what was written is deleted, with a line in the log, and nothing fails."""
+    shelf.put("a", STATE)
+    (path,) = written(shelf, tmp_path)
+    path.write_bytes(damage(path.read_bytes()))
+    other = again(tmp_path)
+    with caplog.at_level(logging.WARNING):
+        assert other.load("a") is None
+    assert "ignored and deleted" in caplog.text
+    assert not path.exists()
+    assert other.look("a") is None
+    other.close(1)
+
+
+def test_the_oldest_go_first(tmp_path: Path) -> None:
+    """Over the budget, files used the longest time ago are deleted, whoever wrote them."""
+    for number in range(12):
+        shelf = Shelf(tmp_path, BUDGET, f"model {number % 2}")
+        shelf.put(number, Spilled([1], bytes(2000), 1, NOWHERE))
+        shelf.close(10)
+        for path in tmp_path.rglob("*.state"):
+            os.utime(path, (path.stat().st_atime - 60, path.stat().st_mtime - 60))
+    kept = [number for number in range(12) if again_has(tmp_path, number)]
+    assert kept == [8, 9, 10, 11]
+    assert sum(path.stat().st_size for path in tmp_path.rglob("*.state")) <= BUDGET
+
+
+def again_has(folder: Path, number: int) -> bool:
+    shelf = again(folder, f"model {number % 2}")
+    found = shelf.load(number) is not None
+    shelf.close(1)
+    return found
+
+
+def test_what_is_too_large_is_not_written(shelf: Shelf, tmp_path: Path) -> None:
+    """A state larger than the budget is dropped."""
+    shelf.put("a", Spilled([1], bytes(BUDGET + 1), 1, NOWHERE))
+    assert written(shelf, tmp_path) == []
+
+
+def test_a_folder_that_can_t_be_written(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Where nothing can be written, the log says so and all goes on without."""
+    (tmp_path / "file").write_text("")
+    shelf = Shelf(tmp_path / "file", BUDGET, "model")
+    with caplog.at_level(logging.WARNING):
+        shelf.put("a", STATE)
+        shelf.close(10)
+    assert "can't be written" in caplog.text
+
+
+def test_a_table_s_documents_survive_the_process(tmp_path: Path) -> None:
+    """What a table held at its end is restored by the next one, and not decoded."""
+    first = SessionTable(ScriptedModel(len), Spill(1000, again(tmp_path)))
+    first.open("a", 10).sync(list(range(10)))
+    first.open("b", 10).sync(list(range(50, 60)))
+    first.finish(least=5, seconds=10)
+    model = ScriptedModel(len)
+    second = SessionTable(model, Spill(1000, again(tmp_path)))
+    assert second.open("b", 10).sync(list(range(50, 62))).prefilled == 2
+    assert second.open("a", 10).sync(list(range(12))).prefilled == 2
+    assert second.counts.restored_from_disk == 2
+    assert model.decoded_tokens == 4
+    second.finish(least=5, seconds=10)
+
+
+def test_a_state_is_written_when_it_is_worth_it(tmp_path: Path) -> None:
+    """A state that is on disk already, but for some tokens, isn't written again."""
+    table = SessionTable(ScriptedModel(len), Spill(0, again(tmp_path)))
+    session = table.open("a", 40)
+    session.sync(list(range(10)))
+    table.save("a", least=5, seconds=0)
+    session.sync(list(range(12)))
+    table.save("a", least=5, seconds=0)
+    assert table.counts.saved == 1
+    session.sync(list(range(20)))
+    table.save("a", least=5, seconds=1000)
+    assert table.counts.saved == 1
+    table.save("a", least=5, seconds=0)
+    assert table.counts.saved == 2
+    table.finish(least=5, seconds=10)
+
+
+def test_memory_goes_on_to_disk(tmp_path: Path) -> None:
+    """What memory has no room for is written to disk, and comes back from there."""
+    shelf = again(tmp_path)
+    spill = Spill(500, shelf)
+    for document in "abcd":
+        spill.put(document, STATE)
+    assert spill.size == 400
+    assert spill.counts.saved == 2
+    assert [spill.take(document) for document in "abcd"] == [STATE] * 4
+    assert (spill.counts.restored, spill.counts.restored_from_disk) == (2, 2)
+    spill.close(10)

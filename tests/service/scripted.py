@@ -1,0 +1,110 @@
+"""A service over a scripted model."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+
+from specls.context.document import Snapshot
+from specls.context.text import Position, Text
+from specls.engine.controllers import FixedController
+from specls.engine.engine import Engine
+from specls.engine.spill import Spill
+from specls.errors import ModelNotFetched
+from specls.metrics import GenerationStats
+from specls.service.interface import Runtime
+from specls.service.models import State
+from specls.service.prompts import PromptBuilder, dialect_of
+from specls.service.service import CompletionService
+from specls.settings import Settings
+from tests.fakes import END, MIDDLE, ByteTokenizer, ScriptedModel
+
+DEADLINE = 30.0
+
+
+def says(text: str) -> Callable[[Sequence[int]], int]:
+    """A script that writes ``text`` behind the middle marker."""
+    wanted: list[int] = [*text.encode(), END]
+
+    def script(held: Sequence[int]) -> int:
+        at = len(held) - 1 - held.index(MIDDLE) if MIDDLE in held else 0
+        return wanted[min(at, len(text))]
+
+    return script
+
+
+class Bench:
+    """A service over a scripted model, whose passes can be held."""
+
+    def __init__(self) -> None:
+        self.model = ScriptedModel(says("hello"), micro_batch=64)
+        self.loaded: list[Settings] = []
+        self.closed = 0
+        self.failure: Exception | None = None
+        self.spill: Spill | None = None
+        self.go = threading.Event()
+        self.go.set()
+        self.busy = threading.Event()
+        self.model.on_decode = self._hold
+        self.service = CompletionService(self)
+        self.states: list[State] = []
+        self.service.models.on_status = lambda status: self.states.append(status.state)
+
+    def _hold(self) -> None:
+        self.busy.set()
+        assert self.go.wait(DEADLINE)
+
+    def check(self, settings: Settings) -> None:
+        if settings.model == "missing":
+            raise ModelNotFetched("missing isn't on this machine yet.")
+
+    def __call__(self, settings: Settings, progress: Callable[[float], bool]) -> Runtime:
+        assert self.go.wait(DEADLINE)
+        self.loaded.append(settings)
+        progress(0.5)
+        if self.failure:
+            raise self.failure
+        tokenizer = ByteTokenizer()
+        return Runtime(
+            engine=Engine(self.model, {}, FixedController(), self.spill),
+            tokenizer=tokenizer,
+            prompts=PromptBuilder(tokenizer, dialect_of(tokenizer, None), None),
+            models={"target": settings.model},
+            notices=("mind the gap",),
+            close=self._close,
+        )
+
+    @property
+    def last(self) -> GenerationStats:
+        assert self.service.last is not None
+        return self.service.last.stats
+
+    def _close(self) -> None:
+        self.closed += 1
+
+    async def complete(
+        self, text: str = "x = 1\n|", uri: str = "file:///a", *, fresh: bool = False
+    ) -> str | None:
+        completion = await self.service.complete(*place(text, uri), fresh=fresh)
+        return None if completion is None else completion.text
+
+
+def place(text: str, uri: str = "file:///a") -> tuple[Snapshot, Position]:
+    """A document, and the place where the bar stands in ``text``."""
+    before, after = text.split("|")
+    lines = before.split("\n")
+    position = Position(len(lines) - 1, len(lines[-1]))
+    return Snapshot(uri, 1, "python", Text(before + after)), position
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async def poll() -> None:
+        while not condition():  # noqa: ASYNC110 - what's waited for happens on another thread
+            await asyncio.sleep(0)
+
+    await asyncio.wait_for(poll(), DEADLINE)
+
+
+LONG = "".join(f"x{number} = {number}\n" for number in range(200))
+"""2,090 tokens of the tests' vocabulary: more than a new place is read with at once."""

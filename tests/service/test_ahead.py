@@ -1,0 +1,224 @@
+"""What is done before anybody asks, and that it never stands in the way."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from pathlib import Path
+
+import pytest
+
+from specls.context.text import Position
+from specls.engine.shelf import Shelf
+from specls.engine.spill import Spill
+from specls.service import ahead
+from specls.service.service import CompletionService
+from specls.settings import Settings
+from tests.fakes import MIDDLE, PREFIX, SUFFIX
+from tests.service.scripted import DEADLINE, LONG, Bench, place, until
+
+QUIET = Settings(prefetch=False)
+TAIL = "".join(f"z{number}\n" for number in range(40))
+
+
+@pytest.fixture(autouse=True)
+def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Typing pauses after a moment."""
+    monkeypatch.setattr(ahead, "_FOLLOW_SECONDS", 0.001)
+    monkeypatch.setattr(ahead, "_PAUSE_SECONDS", 0.05)
+
+
+def idle(service: CompletionService) -> bool:
+    return service._background.idle and not service._ahead._timers
+
+
+async def change(bench: Bench, text: str) -> None:
+    """The document is changed where the bar stands, and nobody asks."""
+    bench.service.changed(*place(text))
+    await until(lambda: idle(bench.service))
+
+
+async def test_typed_text_is_decoded_at_once(bench: Bench) -> None:
+    """When the request comes, what was typed is there: only the last token is decoded."""
+    await bench.service.configure(QUIET)
+    await bench.complete("x = 1\n|")
+    await change(bench, "x = 1\nyyy|")
+    assert bytes(bench.model.held[0][bench.model.held[0].index(MIDDLE) + 1 :]) == b"yyy"
+    assert await bench.complete("x = 1\nyyy|", fresh=True) is not None
+    assert bench.last.prefilled_tokens == 1
+
+
+async def test_a_change_elsewhere_decodes_nothing(bench: Bench) -> None:
+    """Where the cursor left its anchor, nothing is done before a request."""
+    await bench.service.configure(QUIET)
+    await bench.complete("x = 1\ny = 2\n|")
+    decoded = bench.model.decoded_tokens
+    await change(bench, "a|x = 1\ny = 2\n")
+    assert bench.model.decoded_tokens == decoded
+
+
+async def test_a_document_without_a_session_costs_nothing(bench: Bench) -> None:
+    """Typing in a file where no completion was asked for computes nothing."""
+    await bench.service.configure(QUIET)
+    await change(bench, "x = 1\nyyy|")
+    assert bench.model.decoded_tokens == 0
+
+
+async def test_a_request_needn_t_wait_for_a_change(bench: Bench) -> None:
+    """A request that follows at once does the work itself; nothing is done twice."""
+    await bench.service.configure(QUIET)
+    await bench.complete("x = 1\n|")
+    decoded = bench.model.decoded_tokens
+    bench.service.changed(*place("x = 1\nyyy|"))
+    await bench.complete("x = 1\nyyy|", fresh=True)
+    await until(lambda: idle(bench.service))
+    new = bench.last.prefilled_tokens + bench.last.decoded_tokens
+    assert bench.model.decoded_tokens == decoded + new
+
+
+async def test_a_pause_makes_it_exact(bench: Bench) -> None:
+    """A suffix that was carried over is decoded exactly when typing pauses."""
+    await bench.service.configure(QUIET)
+    await bench.complete("x = 1\ny|\n" + TAIL)
+    await bench.complete("x = 11\ny|\n" + TAIL, fresh=True)
+    assert bench.last.carried_tokens > 0
+    assert bench.last.approximate_tokens > 0
+    await until(lambda: idle(bench.service))
+    await bench.complete("x = 11\ny|\n" + TAIL, fresh=True)
+    assert (bench.last.carried_tokens, bench.last.approximate_tokens) == (0, 0)
+    assert bench.last.prefilled_tokens == 1
+
+
+async def test_saving_makes_it_exact(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Saving a file is as good as a pause."""
+    monkeypatch.setattr(ahead, "_PAUSE_SECONDS", 1000.0)
+    await bench.service.configure(QUIET)
+    await bench.complete("x = 1\ny|\n" + TAIL)
+    await bench.complete("x = 11\ny|\n" + TAIL, fresh=True)
+    assert bench.last.approximate_tokens > 0
+    bench.service.saved(place("x = 11\ny|\n" + TAIL)[0])
+    await until(lambda: bench.service._background.idle)
+    await bench.complete("x = 11\ny|\n" + TAIL, fresh=True)
+    assert bench.last.approximate_tokens == 0
+
+
+async def test_a_pause_anchors_anew(bench: Bench) -> None:
+    """Far below its anchor, the cursor gets a new one when typing pauses."""
+    await bench.service.configure(QUIET)
+    await bench.complete("x = 1\n|\n" + TAIL)
+    typed = "".join(f"w{number}\n" for number in range(20))
+    await bench.complete("x = 1\n" + typed + "|\n" + TAIL)
+    await until(lambda: idle(bench.service))
+    (held,) = bench.model.held.values()
+    assert bytes(held[1 : held.index(SUFFIX)]).decode() == "x = 1\n" + typed
+
+
+async def test_lines_that_come_in_above_cost_nothing(bench: Bench) -> None:
+    """An import that's added at the top of the file is read when typing pauses, and not before."""
+    await bench.service.configure(QUIET)
+    await bench.complete("x = 1\ny|\n" + TAIL)
+    await bench.complete("import a\nx = 1\ny|\n" + TAIL, fresh=True)
+    assert bench.last.prefilled_tokens == 1
+    await until(lambda: idle(bench.service))
+    (held,) = bench.model.held.values()
+    assert bytes(held[1 : held.index(SUFFIX)]).decode() == "import a\nx = 1\n"
+
+
+async def test_an_idle_server_does_nothing(bench: Bench) -> None:
+    """After a pause all is exact and saved; another one decodes nothing."""
+    await bench.service.configure(QUIET)
+    await bench.complete("x = 1\ny|\n" + TAIL)
+    await until(lambda: idle(bench.service))
+    decoded = bench.model.decoded_tokens
+    await asyncio.sleep(0.2)
+    assert bench.model.decoded_tokens == decoded
+    assert idle(bench.service)
+
+
+async def test_a_document_that_is_opened_is_read(bench: Bench) -> None:
+    """The beginning of a file is there before the first request, as far as it's read quickly."""
+    await bench.service.configure(QUIET)
+    bench.service.opened(place("x = 1\ny = 2\n|")[0])
+    await until(lambda: idle(bench.service))
+    assert bench.model.held[0] == [PREFIX, *b"x = 1\ny = 2\n"]
+    await bench.complete("x = 1\ny =| 2\n")
+    assert bench.last.reused_tokens == len("x = 1\n") + 1
+
+
+async def test_only_a_part_of_a_long_document_is_read(bench: Bench) -> None:
+    """A file that's long is read as far as ten seconds go."""
+    await bench.service.configure(QUIET)
+    bench.service.opened(place(LONG + "|")[0])
+    await until(lambda: idle(bench.service))
+    assert 200 < bench.model.decoded_tokens <= 257
+
+
+async def test_of_several_documents_the_last_is_read(bench: Bench) -> None:
+    """When a session of many files is opened at once, only the last one is read."""
+    await bench.service.configure(QUIET)
+    bench.go.clear()
+    for number in range(10):
+        bench.service.opened(place(f"x = {number}\n|", f"file:///{number}")[0])
+    bench.go.set()
+    await until(lambda: idle(bench.service))
+    held = [bytes(tokens[1:]) for tokens in bench.model.held.values()]
+    assert len(held) <= 2  # the first may have begun
+    assert b"x = 9\n" in held
+
+
+async def test_a_request_comes_before_the_reading_of_a_document(bench: Bench) -> None:
+    """A file that's being read is answered at once, and what was read of it is used."""
+    await bench.service.configure(QUIET)
+    assert bench.service.models.runtime is not None
+    bench.service.models.runtime.engine.prefill_rate.value = 1000.0
+    bench.busy.clear()
+    bench.service.opened(place(LONG + "|")[0])
+    await until(bench.busy.is_set)
+    assert await bench.complete(LONG[:60] + "|" + LONG[60:]) is not None
+    assert bench.last.reused_tokens > 0
+    await until(lambda: idle(bench.service))
+
+
+async def test_a_closed_document_ends_all_of_it(bench: Bench) -> None:
+    """After a document was closed, no timer and no work of it is left."""
+    await bench.service.configure(QUIET)
+    await bench.complete("x = 1\ny|\n" + TAIL)
+    bench.service.changed(*place("x = 1\nyy|\n" + TAIL))
+    bench.service.close("file:///a")
+    assert not bench.service._ahead._timers
+    await until(lambda: idle(bench.service))
+    assert bench.model.cells == []
+
+
+async def test_a_server_that_starts_anew_restores_a_document(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What was written while the first one ran is there for the second, although it never ended."""
+    caplog.set_level(logging.WARNING)
+    first = Bench()
+    first.spill = Spill(1000, Shelf(tmp_path, 2**20, "model"))
+    await first.service.configure(QUIET)
+    await first.complete(LONG[:600] + "|\n" + TAIL)
+    await until(lambda: bool(list(tmp_path.rglob("*.state"))))
+    second = Bench()
+    second.spill = Spill(1000, Shelf(tmp_path, 2**20, "model"))
+    await second.service.configure(QUIET)
+    second.service.opened(place(LONG[:600] + "|\n" + TAIL)[0])
+    await until(lambda: idle(second.service))
+    assert second.model.decoded_tokens == 0
+    assert await second.complete(LONG[:600] + "|\n" + TAIL) is not None
+    assert second.last.restored_tokens > 700
+    assert second.last.prefilled_tokens <= 1
+    assert second.service.stats()["states"]["restoredFromDisk"] == 1
+    assert caplog.text == ""
+    for bench in (first, second):
+        assert bench.service.shutdown(DEADLINE)
+
+
+async def test_where_nobody_asked_nothing_is_made_exact(bench: Bench) -> None:
+    """Saving a file where no completion was asked for does nothing."""
+    await bench.service.configure(QUIET)
+    bench.service.saved(place("x|")[0])
+    bench.service.changed(place("x|")[0], None)
+    assert idle(bench.service)
+    assert bench.service._asked.get("file:///a", Position(0, 0)) == Position(0, 0)
