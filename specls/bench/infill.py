@@ -18,7 +18,7 @@ from specls.bench import infill_tables
 from specls.bench.infill_figures import similarity
 from specls.bench.infill_results import Result, Results
 from specls.bench.infill_tasks import Task, choose, read, tasks_of
-from specls.bench.infill_ways import NAMES, Setup, Way, ways_of
+from specls.bench.infill_ways import Setup, Way, ways_of
 from specls.bench.pass_at_1 import Verdict, check
 from specls.core import CancelToken
 from specls.errors import Cancelled, SettingsError
@@ -41,6 +41,7 @@ class Plan:
     data: Path
     n: int
     seed: int
+    ways: tuple[str, ...]
     kinds: tuple[str, ...]
     anchor_lines: int
     seconds: float
@@ -56,7 +57,7 @@ def run(plan: Plan, settings: Settings) -> int:
     tasks = tasks_of(choose(read(plan.data), plan.n, plan.seed), plan.kinds)
     results = Results(plan.file, conditions_of(plan, settings))
     with _interruptible() as cancel, contextlib.suppress(Cancelled):
-        if missing(tasks, NAMES, results):
+        if missing(tasks, plan.ways, results):
             _measure_all(plan, settings, tasks, results, cancel)
     console = Console(highlight=False, soft_wrap=True)
     # A table that is cut off is worse than one that wraps.
@@ -64,7 +65,7 @@ def run(plan: Plan, settings: Settings) -> int:
     console.print(f"n {len(tasks) // len(plan.kinds)}, seed {plan.seed}, model {settings.model}")
     wanted = {(task.id, task.kind) for task in tasks}
     chosen = [result for result in results if (result.task, result.kind) in wanted]
-    infill_tables.show(chosen, NAMES, plan.seed, console)
+    infill_tables.show(chosen, plan.ways, plan.seed, console)
     return INTERRUPTED if cancel.cancelled else 0
 
 
@@ -88,7 +89,8 @@ def _measure_all(
     console = Console(stderr=True)
     runtime = _load(settings, cancel, console)
     try:
-        ways = ways_of(_setup(plan, settings, runtime, cancel))
+        setup = _setup(plan, settings, runtime, cancel)
+        ways = [way for way in ways_of(setup) if way.name in plan.ways]
         with _progress(console) as progress:
             bar = progress.add_task("infill", total=len(tasks) * len(ways))
             measure(

@@ -37,6 +37,11 @@ def register(subparsers: Subparsers) -> None:
         help="whole lines, lines that were begun, or both (%(default)s)",
     )
     parser.add_argument(
+        "--ways",
+        metavar="NAMES",
+        help="which ways, separated by semicolons (all): a wrong name tells which there are",
+    )
+    parser.add_argument(
         "--anchor-lines",
         type=int,
         default=4,
@@ -62,7 +67,7 @@ def register(subparsers: Subparsers) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     settings = settings_of(arguments)
-    from specls.bench import infill, infill_tasks  # noqa: PLC0415 - heavy; `--help` is quick
+    from specls.bench import infill, infill_tasks, infill_ways  # noqa: PLC0415 - heavy; `--help` is quick
 
     if arguments.data is None:
         raise SettingsError(f"Which tasks? Give --data FILE. {infill_tasks.WHERE}")
@@ -74,9 +79,19 @@ def _run(arguments: argparse.Namespace) -> int:
         data=arguments.data,
         n=arguments.n,
         seed=arguments.seed,
+        ways=_ways(arguments.ways, infill_ways.NAMES),
         kinds=infill_tasks.KINDS if arguments.kind == "both" else (arguments.kind,),
         anchor_lines=arguments.anchor_lines,
         seconds=arguments.time_limit,
         file=arguments.json,
     )
     return infill.run(plan, settings)
+
+
+def _ways(given: str | None, known: tuple[str, ...]) -> tuple[str, ...]:
+    """The ways that were named, in the order in which they are measured."""
+    wanted = {name.strip() for name in given.split(";")} if given else set(known)
+    if unknown := sorted(wanted - set(known)):
+        names = "; ".join(known)
+        raise SettingsError(f"--ways: there is no {', '.join(unknown)}. There are: {names}.")
+    return tuple(name for name in known if name in wanted)

@@ -94,8 +94,9 @@ class Bound:
 
     def __init__(self, spelling: Spelling, tokenizer: Tokenizer, rest: bytes) -> None:
         self.rest = rest
-        # An indentation is as deep as the editor made it: nothing may make it deeper.
-        self._exact = not rest.strip() and b"\n" in rest
+        # An indentation is as deep as the editor made it: nothing may make it deeper. Where there
+        # is none yet, it's the model's to write.
+        self._exact = not rest.strip() and b"\n" in rest and not rest.endswith(b"\n")
         self._spelling = spelling
         self._tokenizer = tokenizer
 

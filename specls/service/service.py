@@ -73,6 +73,8 @@ class CompletionService:
         self._running: dict[str, _Running] = {}
         self._asked: dict[str, Position] = {}
         """Where a completion was asked for last, in each document."""
+        self._newest: Snapshot | None = None
+        """The document that was opened or changed last: most likely the one that's seen."""
         self._shown = ShownSuggestions()
         self._background = Background(
             self._worker, lambda: self.models.runtime, lambda: bool(self._running)
@@ -91,6 +93,8 @@ class CompletionService:
             self._stop_all()
             self._shown.clear()
             await self.models.load(settings)
+            if self._newest is not None:
+                self.opened(self._newest)
 
     # -- requests ----------------------------------------------------------------------------
 
@@ -181,12 +185,14 @@ class CompletionService:
     def opened(self, snapshot: Snapshot) -> None:
         """A document was opened: have it ready when a completion is asked for."""
         self.supersede(snapshot.uri)
+        self._newest = snapshot
         if self.models.status.state is State.READY:
             self._ahead.opened(snapshot, self.settings)
 
     def changed(self, snapshot: Snapshot, position: Position | None = None) -> None:
         """A document was changed, perhaps at one place: a request for it is pointless now."""
         self.supersede(snapshot.uri)
+        self._newest = snapshot
         if position is not None and self.models.status.state is State.READY:
             self._ahead.changed(Request(snapshot, position, self.settings))
 
@@ -202,6 +208,8 @@ class CompletionService:
         self._shown.forget(uri)
         self._ahead.closed(uri)
         self._asked.pop(uri, None)
+        if self._newest is not None and self._newest.uri == uri:
+            self._newest = None
 
         def forget() -> None:
             if (runtime := self.models.runtime) is not None:

@@ -208,7 +208,7 @@ def test_all_ways_write_with_a_real_model(
     """A small run measures all ways on the real model; a second one only prints."""
     data = write(tmp_path / "tasks.jsonl", [row("Own/0", 4), row("Own/1", 3)])
     file = tmp_path / "results.jsonl"
-    plan = Plan(data, 2, 0, KINDS, 4, 30.0, file)
+    plan = Plan(data, 2, 0, NAMES, KINDS, 4, 30.0, file)
     settings = Settings(model="qwen2.5-coder-0.5b", context_tokens=2048, max_tokens=16)
     assert run(plan, settings) == 0
     first = capfd.readouterr().out

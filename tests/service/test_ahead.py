@@ -145,6 +145,20 @@ async def test_a_document_that_is_opened_is_read(bench: Bench) -> None:
     assert bench.last.reused_tokens == len("x = 1\n") + 1
 
 
+async def test_what_was_opened_before_the_models_were_there(bench: Bench) -> None:
+    """A file that was opened while the models were loaded is read once they are, unless closed."""
+    bench.service.opened(place("x = 1\n|")[0])
+    bench.service.opened(place("y = 2\n|", "file:///b")[0])
+    await bench.service.configure(QUIET)
+    await until(lambda: idle(bench.service))
+    assert bench.model.held == {0: [PREFIX, *b"y = 2\n"]}
+    bench.service.close("file:///b")
+    decoded = bench.model.decoded_tokens
+    await bench.service.configure(Settings(prefetch=False, threads=3))
+    await until(lambda: idle(bench.service))
+    assert (len(bench.loaded), bench.model.decoded_tokens) == (2, decoded)
+
+
 async def test_only_a_part_of_a_long_document_is_read(bench: Bench) -> None:
     """A file that's long is read as far as ten seconds go."""
     await bench.service.configure(QUIET)

@@ -161,6 +161,15 @@ def test_an_indentation_isn_t_made_deeper() -> None:
     assert bound.allowed([newline, blank, ord("r")]) is None
 
 
+def test_where_there_is_no_indentation_it_is_written() -> None:
+    """At the beginning of a line the model may go on with blanks: how deep is for it to say."""
+    bound = SPELLING.bound_to(b"\n")
+    allowed = bound.allowed([])
+    assert allowed is not None
+    assert 10 in allowed
+    assert bound.allowed([10]) is None
+
+
 def test_what_was_typed_is_never_changed() -> None:
     """A model that wants something else must spell what stands there all the same."""
     new, known, _ = Preferring(b"z", b"z", b"z").run("x = retu")
