@@ -49,8 +49,11 @@ def store() -> ModelStore:
 
 @pytest.fixture(scope="session")
 def pair(store: ModelStore) -> Iterator[Runtime]:
-    """The default target with its draft, loaded once for all tests of the engine."""
-    settings = Settings(speculation="draft", context_tokens=4096)
+    """The default target with its draft, loaded once for all tests of the engine.
+
+    Nothing is spilled: a document that was closed is one that was never seen.
+    """
+    settings = Settings(speculation="draft", context_tokens=4096, kv_budget_mib=0, kv_disk_mib=0)
     runtime = loader(store)(settings, lambda _share: True)
     assert runtime.notices == ()
     yield runtime

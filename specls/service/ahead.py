@@ -9,8 +9,9 @@ from functools import partial
 from specls.context.document import Snapshot
 from specls.core import CancelToken
 from specls.service.background import Background, Errand, Kind
-from specls.service.completion import Completion, Request, accepted, complete, follow, grow, warm
+from specls.service.completion import Completion, Request, accepted, complete
 from specls.service.interface import Runtime
+from specls.service.reading import follow, grow, warm
 from specls.service.shown import ShownSuggestions
 from specls.settings import Settings
 

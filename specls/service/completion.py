@@ -22,12 +22,9 @@ from specls.service.prompts import Built
 from specls.service.tokenizer import Tokenizer
 from specls.settings import Settings
 
-_LEAST_WINDOW = 256
+LEAST_WINDOW = 256
 """Tokens: the window at a new place on a machine whose speed isn't known, or is low. Measured: 192
 before and 64 behind the cursor gave as many exact lines as four times that (0.54 and 0.50)."""
-
-_WARM_SECONDS = 10.0
-"""How long a document that was opened is read before anybody asked."""
 
 _OVERHEAD = 16
 """Tokens of a prompt that are no text: markers, and what two tokenised parts may have more than
@@ -158,19 +155,19 @@ def _prompt(runtime: Runtime, request: Request, budget: Budget) -> Built:
     if not prompts.anchors(layout) or not settings.cold_budget_ms or built.partial:
         return built
     affordable = _affordable(settings, runtime.engine.prefill_rate.value)
-    if _missing(runtime, request, built) <= affordable:
+    if missing(runtime, request, built) <= affordable:
         return built
     # Where the text above was read already, as when somebody moves on in a file, it's kept.
     kept = (budget.prefix_tokens, min(affordable // 4, budget.suffix_tokens))
     built = prompts.build(*where, kept, layout, renew=True, partial=True)
-    if _missing(runtime, request, built) <= affordable:
+    if missing(runtime, request, built) <= affordable:
         return built
     before = affordable * 3 // 4
     small = (min(before, budget.prefix_tokens), min(affordable - before, budget.suffix_tokens))
     return prompts.build(*where, small, layout, renew=True, partial=True)
 
 
-def _missing(runtime: Runtime, request: Request, built: Built) -> int:
+def missing(runtime: Runtime, request: Request, built: Built) -> int:
     """How many tokens of a prompt would have to be decoded now."""
     reusable = runtime.engine.reusable(
         request.snapshot.uri, built.tokens, built.movable, exactly=request.exactly
@@ -180,73 +177,7 @@ def _missing(runtime: Runtime, request: Request, built: Built) -> int:
 
 def _affordable(settings: Settings, tokens_per_second: float) -> int:
     """How many tokens may be read before the first answer at a new place."""
-    return max(_LEAST_WINDOW, int(settings.cold_budget_ms * tokens_per_second / 1000))
-
-
-def follow(runtime: Runtime, request: Request, cancel: CancelToken) -> None:
-    """Decode what was typed, as far as a completion at this place will need it in any case.
-
-    Nothing is done where the document has no session, or the cursor has left its anchor.
-
-    Raises:
-        Cancelled: ``cancel`` was set. What was decoded is kept.
-        EngineError: the engine failed.
-    """
-    cancel.raise_if_cancelled()
-    where, layout = (request.snapshot, request.position), request.settings.prompt_layout
-    if not runtime.prompts.holds(*where, layout):
-        return
-    budget = budget_of(request.settings, runtime.engine.target.capacity)
-    built = runtime.prompts.build(*where, budget.windows, layout)
-    healed = built.healing.tokens if built.healing else 0
-    sure = built.tokens[: len(built.tokens) - healed]
-    if _missing(runtime, request, built) > healed:
-        runtime.engine.prefill(
-            request.snapshot.uri, sure, cancel, built.movable, exactly=request.exactly
-        )
-
-
-def grow(runtime: Runtime, request: Request, cancel: CancelToken, *, settle: bool = False) -> None:
-    """Read the whole window around a place beside the document's session, and then take it over.
-
-    That is done where the window was kept small; with ``settle`` also where some of it was carried
-    over, or where a new anchor is due. Not where the place isn't the document's any more.
-
-    Raises:
-        Cancelled: ``cancel`` was set; another call goes on where this one was.
-        EngineError: the engine failed.
-    """
-    cancel.raise_if_cancelled()
-    where, uri = (request.snapshot, request.position), request.snapshot.uri
-    if not runtime.prompts.holds(*where, request.settings.prompt_layout):
-        return
-    stale = runtime.engine.approximate(uri) or runtime.prompts.is_stale(*where)
-    if not runtime.prompts.is_partial(uri) and not (settle and stale):
-        return
-    budget = budget_of(request.settings, runtime.engine.target.capacity)
-    anchor, frozen = runtime.prompts.freeze(*where, budget.windows)
-    runtime.engine.prepare(uri, frozen.tokens, cancel, frozen.movable)
-    runtime.prompts.adopt(uri, anchor)
-    follow(runtime, request, cancel)
-
-
-def warm(runtime: Runtime, opened: Snapshot, settings: Settings, cancel: CancelToken) -> None:
-    """Restore what is kept of a document, or else read its beginning, as far as it's quick.
-
-    Where the cursor will be isn't known; in a file that fits into the window, and at its top, the
-    beginning is needed wherever that is.
-
-    Raises:
-        Cancelled: ``cancel`` was set. What was decoded is kept.
-        EngineError: the engine failed.
-    """
-    cancel.raise_if_cancelled()
-    if runtime.engine.wake(opened.uri) or not runtime.prompts.anchors(settings.prompt_layout):
-        return
-    budget = budget_of(settings, runtime.engine.target.capacity)
-    quick = int(_WARM_SECONDS * runtime.engine.prefill_rate.value)
-    tokens = runtime.prompts.beginning(opened, min(max(quick, _LEAST_WINDOW), budget.prefix_tokens))
-    runtime.engine.prefill(opened.uri, tokens, cancel)
+    return max(LEAST_WINDOW, int(settings.cold_budget_ms * tokens_per_second / 1000))
 
 
 def _write(generation: Generation, writer: _Writer, place: Place) -> tuple[Span, ...]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from specls.context.document import Snapshot
 from specls.context.text import Position, Text
+from specls.service.interface import Runtime
 
 FILES = (
     "argparse.py",
@@ -22,6 +23,12 @@ FILES = (
     "shlex.py",
     "textwrap.py",
 )
+
+
+def close_all(runtime: Runtime) -> None:
+    """Forget every document, so that nothing is shared with the next one."""
+    for document in list(runtime.engine._sessions._sessions):
+        runtime.engine.close(document)
 
 
 def snapshot_of(name: str) -> Snapshot:

@@ -10,10 +10,12 @@ from specls.context.document import Change, Snapshot
 from specls.context.text import Encoding, Position, Text
 from specls.core import CancelToken
 from specls.engine.controllers import FixedController
-from specls.service.completion import Completion, Request, accepted, complete, grow
+from specls.service.completion import Completion, Request, accepted, complete
 from specls.service.healing import Spelling
 from specls.service.interface import Runtime
+from specls.service.reading import grow
 from specls.settings import Settings
+from tests.model.places import close_all
 
 pytestmark = pytest.mark.model
 
@@ -74,6 +76,7 @@ class Typing:
 
 def test_a_key_costs_its_own_tokens(plain: Runtime) -> None:
     """While a line is typed, a few tokens are decoded per key, whatever the suffix is."""
+    close_all(plain)
     typing = Typing(plain, "keys")
     first = typing.complete()
     assert first.stats.prompt_tokens > 95
@@ -100,7 +103,7 @@ def test_an_anchored_answer_is_that_of_a_fresh_session(plain: Runtime) -> None:
         typing.type(part)
         reused = typing.complete()
     tokens = plain.engine.target.decoded_tokens
-    plain.engine.close("file:///typed")
+    close_all(plain)
     fresh = typing.complete()
     assert plain.engine.target.decoded_tokens - tokens > 95
     assert reused.stats.prefilled_tokens < 10

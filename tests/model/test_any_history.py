@@ -22,8 +22,9 @@ from specls.context.text import Position, Text
 from specls.core import CancelToken
 from specls.engine.decode import Limits
 from specls.errors import Cancelled
-from specls.service.completion import Request, budget_of, complete, follow, grow
+from specls.service.completion import Request, budget_of, complete
 from specls.service.interface import Runtime
+from specls.service.reading import follow, grow
 from specls.settings import Settings
 from tests.conftest import DRAFT
 from tests.model.test_identity import NOISE, first_difference

@@ -18,6 +18,7 @@ from specls.errors import Cancelled
 from specls.service.completion import Request, complete
 from specls.service.interface import Runtime
 from specls.settings import Settings
+from tests.model.places import close_all
 
 pytestmark = pytest.mark.model
 
@@ -91,8 +92,7 @@ def test_reuse_changes_no_answer(plain: Runtime) -> None:
     snapshot, position = typed(snapshot, position, "turn")
     reused = complete(plain, Request(snapshot, position, SETTINGS), CancelToken())
     fresh = replace(snapshot, uri="file:///fresh")
-    for other in list(plain.engine._sessions._sessions):
-        plain.engine.close(other)
+    close_all(plain)
     assert reused.stats.reused_tokens > 0
     anew = complete(plain, Request(fresh, position, SETTINGS), CancelToken())
     assert anew.stats.reused_tokens == 0

@@ -13,9 +13,16 @@ from specls.engine.controllers import FixedController
 from specls.engine.engine import Engine
 from specls.engine.interface import Plan
 from specls.errors import Cancelled
-from specls.service.completion import Budget, Completion, Request, budget_of, complete
+from specls.service.completion import (
+    Budget,
+    Completion,
+    Request,
+    budget_of,
+    complete,
+)
 from specls.service.interface import Runtime
 from specls.service.prompts import PromptBuilder, dialect_of
+from specls.service.reading import _readable
 from specls.settings import Settings
 from tests.fakes import (
     END,
@@ -143,3 +150,14 @@ def test_windows_larger_than_the_cache_work() -> None:
     request = Request(snapshot, Position(150, 0), Settings())
     completion = complete(scene.runtime, request, CancelToken())
     assert completion.stats.prompt_tokens > 200
+
+
+@pytest.mark.parametrize(
+    ("speed", "windows"),
+    [(0.0, (1500, 500)), (1000.0, (1500, 500)), (30.0, (675, 225)), (1.0, (384, 128))],
+)
+def test_what_is_read_in_the_background_is_read_in_time(
+    speed: float, windows: tuple[int, int]
+) -> None:
+    """A slow machine reads smaller windows, in proportion, but never very small ones."""
+    assert _readable((1500, 500), speed) == windows

@@ -1,0 +1,94 @@
+"""What is read of a document before a completion needs it, on the engine's thread."""
+
+from __future__ import annotations
+
+from specls.context.document import Snapshot
+from specls.core import CancelToken
+from specls.service.completion import LEAST_WINDOW, Request, budget_of, missing
+from specls.service.interface import Runtime
+from specls.settings import Settings
+
+_WARM_SECONDS = 10.0
+"""How long a document that was opened is read before anybody asked."""
+
+_GROW_SECONDS = 30.0
+"""How long a whole window may take to read in the background."""
+
+
+def follow(runtime: Runtime, request: Request, cancel: CancelToken) -> None:
+    """Decode what was typed, as far as a completion at this place will need it in any case.
+
+    Nothing is done where the document has no session, or the cursor has left its anchor.
+
+    Raises:
+        Cancelled: ``cancel`` was set. What was decoded is kept.
+        EngineError: the engine failed.
+    """
+    cancel.raise_if_cancelled()
+    where, layout = (request.snapshot, request.position), request.settings.prompt_layout
+    if not runtime.prompts.holds(*where, layout):
+        return
+    budget = budget_of(request.settings, runtime.engine.target.capacity)
+    built = runtime.prompts.build(*where, budget.windows, layout)
+    healed = built.healing.tokens if built.healing else 0
+    sure = built.tokens[: len(built.tokens) - healed]
+    if missing(runtime, request, built) > healed:
+        runtime.engine.prefill(
+            request.snapshot.uri, sure, cancel, built.movable, exactly=request.exactly
+        )
+
+
+def grow(runtime: Runtime, request: Request, cancel: CancelToken, *, settle: bool = False) -> None:
+    """Read the whole window around a place beside the document's session, and then take it over.
+
+    That is done where the window was kept small; with ``settle`` also where some of it was carried
+    over, or where a new anchor is due. Not where the place isn't the document's any more.
+
+    Raises:
+        Cancelled: ``cancel`` was set; another call goes on where this one was.
+        EngineError: the engine failed.
+    """
+    cancel.raise_if_cancelled()
+    where, uri = (request.snapshot, request.position), request.snapshot.uri
+    if not runtime.prompts.holds(*where, request.settings.prompt_layout):
+        return
+    stale = runtime.engine.approximate(uri) or runtime.prompts.is_stale(*where)
+    if not runtime.prompts.is_partial(uri) and not (settle and stale):
+        return
+    budget = budget_of(request.settings, runtime.engine.target.capacity)
+    windows = _readable(budget.windows, runtime.engine.prefill_rate.value)
+    anchor, frozen = runtime.prompts.freeze(*where, windows)
+    runtime.engine.prepare(uri, frozen.tokens, cancel, frozen.movable)
+    runtime.prompts.adopt(uri, anchor)
+    follow(runtime, request, cancel)
+
+
+def _readable(windows: tuple[int, int], tokens_per_second: float) -> tuple[int, int]:
+    """The windows that are read in the background: smaller where that would take very long.
+
+    What is measured (see :data:`LEAST_WINDOW`) says that little is lost.
+    """
+    if not tokens_per_second:
+        return windows
+    most = max(2 * LEAST_WINDOW, int(_GROW_SECONDS * tokens_per_second))
+    share = min(most / max(sum(windows), 1), 1.0)
+    return int(windows[0] * share), int(windows[1] * share)
+
+
+def warm(runtime: Runtime, opened: Snapshot, settings: Settings, cancel: CancelToken) -> None:
+    """Restore what is kept of a document, or else read its beginning, as far as it's quick.
+
+    Where the cursor will be isn't known; in a file that fits into the window, and at its top, the
+    beginning is needed wherever that is.
+
+    Raises:
+        Cancelled: ``cancel`` was set. What was decoded is kept.
+        EngineError: the engine failed.
+    """
+    cancel.raise_if_cancelled()
+    if runtime.engine.wake(opened.uri) or not runtime.prompts.anchors(settings.prompt_layout):
+        return
+    budget = budget_of(settings, runtime.engine.target.capacity)
+    quick = int(_WARM_SECONDS * runtime.engine.prefill_rate.value)
+    tokens = runtime.prompts.beginning(opened, min(max(quick, LEAST_WINDOW), budget.prefix_tokens))
+    runtime.engine.prefill(opened.uri, tokens, cancel)
