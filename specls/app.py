@@ -158,8 +158,12 @@ class _Assembly:
         engine = Engine(target, drafters, controller, self._spill(resolved, target))
 
         def close() -> None:
-            engine.finish()
-            _free(*(model for model in (draft, target) if model is not None))
+            try:
+                engine.finish()
+            except EngineError as error:
+                logger.warning("The states of documents can't be kept: %s", error)
+            finally:
+                _free(*(model for model in (draft, target) if model is not None))
 
         self.progress(1.0)
         return Runtime(

@@ -35,8 +35,6 @@ class ScriptedModel:
     It checks what llama.cpp insists on: consecutive positions and room in the cache.
     """
 
-    can_shift = True
-
     def __init__(
         self,
         script: Callable[[Sequence[int]], int],
@@ -49,6 +47,7 @@ class ScriptedModel:
         self.capacity = capacity
         self.micro_batch = self.prefill_batch = micro_batch
         self.sequences = sequences
+        self.can_shift = True
         self.decoded_tokens = 0
         self.batches: list[int] = []
         """The number of tokens of each pass."""

@@ -36,6 +36,8 @@ class Anchor:
     suffix: str
     lines: int = field(compare=False)
     """How many lines the document had when it was last seen from here."""
+    whole: bool
+    """Whether the document ends with ``suffix``."""
     partial: bool = False
     """Whether the window was kept small to answer sooner, and is to be completed."""
     pushed: bool = False
@@ -108,13 +110,15 @@ def typed_since(anchor: Anchor, snapshot: Snapshot, position: Position) -> str |
 
     Compares the window's own lines, whatever the size of the document.
     """
-    if not 0 <= position.line - anchor.at.line <= _MOST_LINES:
+    near = 0 <= position.line - anchor.at.line <= _MOST_LINES
+    if not near or position.line >= len(snapshot.text):
         return None
     before = _between(snapshot, anchor.start, position)
     typed = before[len(anchor.prefix) :]
     if not before.startswith(anchor.prefix) or len(typed) > _MOST_CHARACTERS:
         return None
-    behind = _behind(snapshot, position, len(anchor.suffix))
+    # Text that was added behind the end of the document must be seen.
+    behind = _behind(snapshot, position, len(anchor.suffix) + anchor.whole)
     return typed if behind == anchor.suffix else None
 
 
@@ -133,7 +137,8 @@ def _made(
     after = cut(snapshot, position, 0, budget[1], count).after
     tail = snapshot.text.content(position.line)[position.column :]
     suffix = after[len(tail) :] if only_closes(tail) else after
-    return Anchor(start, at, before, suffix, len(snapshot.text))
+    whole = _behind(snapshot, position, len(suffix) + 1) == suffix
+    return Anchor(start, at, before, suffix, len(snapshot.text), whole)
 
 
 def _prefix(

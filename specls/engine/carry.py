@@ -37,7 +37,8 @@ def find_match(held: Sequence[int], old: range, prompt: Sequence[int], new: rang
     The first few tokens of the stretch are left out: see :data:`ANEW`.
     """
     before, after = held[old.start : old.stop], prompt[new.start : new.stop]
-    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    # With autojunk, since text that repeats itself would take seconds; then nothing is found.
+    matcher = SequenceMatcher(None, before, after, autojunk=True)
     found = matcher.find_longest_match(0, len(before), 0, len(after))
     if found.size - ANEW < _LEAST:
         return None

@@ -62,8 +62,7 @@ class Engine:
             ContextFull: prompt and answer are larger than the whole context.
         """
         room = len(prompt) + limits.max_tokens + 1 + (healing.tokens if healing else 0)
-        session = self._sessions.open(document, room)
-        self._sessions.share(session, prompt, movable.start or len(prompt) - 1)
+        session = self._sessions.open(document, room, prompt, movable, exactly=exactly)
         sure = prompt[: len(prompt) - healing.tokens] if healing else prompt
         for drafter in self.drafters.values():
             drafter.begin(document, sure)
@@ -107,8 +106,8 @@ class Engine:
             Cancelled: what was decoded until then is kept, and a later call goes on there.
             ContextFull, DecodeFailed: as :meth:`TokenModel.decode`.
         """
-        session = self._sessions.open(document, len(prompt) + 1)
-        self._sessions.share(session, prompt, movable.start or len(prompt) - 1)
+        room = len(prompt) + 1
+        session = self._sessions.open(document, room, prompt, movable, exactly=exactly)
         return session.sync(prompt, cancel, movable=movable, exactly=exactly)
 
     def approximate(self, document: object) -> bool:
@@ -127,9 +126,9 @@ class Engine:
         self.prefill(Beside(document), prompt, cancel, movable)
         self._sessions.take_over(document)
 
-    def wake(self, document: object) -> int:
-        """Restore the document's state if it was spilled; how many tokens its session has."""
-        return len(self._sessions.open(document, 0).tokens)
+    def wake(self, document: object) -> list[int]:
+        """Restore the document's state if it was spilled; the tokens that its session has."""
+        return list(self._sessions.open(document, 0).tokens)
 
     def save(self, document: object) -> None:
         """Write the document's state to disk, now and then."""

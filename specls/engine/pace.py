@@ -13,6 +13,9 @@ _LONGER = 1.5
 
 _WEIGHT = 0.3
 
+_FORGOTTEN = 100
+"""Batches after which a size is tried again: the machine may have been busy when it was run."""
+
 
 class Pace:
     """Chooses the smallest batch that is nearly as fast as any, from the batches that were run.
@@ -31,11 +34,17 @@ class Pace:
         self._first = min(first, most)
         self._longest = longest
         self._seconds: dict[int, float] = {}
+        self._batches = 0
+        self._last: dict[int, int] = {}
 
     def observe(self, tokens: int, seconds: float) -> None:
         """A batch of so many tokens took so long. Sizes that aren't tried tell nothing."""
         if tokens not in self._sizes or seconds <= 0:
             return
+        self._batches += 1
+        self._last[tokens] = self._batches
+        for size in [size for size in self._seconds if self._is_old(size)]:
+            del self._seconds[size]
         known = self._seconds.get(tokens, seconds)
         self._seconds[tokens] = known + _WEIGHT * (seconds - known)
 
@@ -63,6 +72,10 @@ class Pace:
     def measured(self) -> dict[int, float]:
         """Tokens per second of each size that was run."""
         return {size: size / self._seconds[size] for size in sorted(self._seconds)}
+
+    def _is_old(self, size: int) -> bool:
+        """Whether a size wasn't run for so long that the machine may be another by now."""
+        return self._batches - self._last[size] > _FORGOTTEN
 
     def _quick(self) -> dict[int, float]:
         """What was measured and isn't too long; the smallest, if all are."""

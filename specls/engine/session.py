@@ -9,6 +9,7 @@ from specls.core import CancelToken
 from specls.engine.carry import Match, Parking, find_match
 from specls.engine.interface import TokenModel
 from specls.engine.spill import Holding, Spilled
+from specls.errors import ContextFull
 
 NOWHERE = range(0)
 """A prompt without a part that could be carried over."""
@@ -34,10 +35,8 @@ def common_prefix(left: Sequence[int], right: Sequence[int]) -> int:
     return next(at for at in range(shorter) if left[at] != right[at])
 
 
-def reusable(held: Holding, prompt: Sequence[int], movable: range, *, exactly: bool) -> int:
-    """How many tokens of ``prompt`` needn't be decoded by a session that holds this."""
-    if exactly:
-        return common_prefix(held.tokens[: held.exact], prompt)
+def reusable(held: Holding, prompt: Sequence[int], movable: range) -> int:
+    """How many tokens of ``prompt`` a model that can shift needn't decode if it holds this."""
     kept = common_prefix(held.tokens, prompt)
     match = _movable_match(held, prompt, movable, kept)
     return kept + (match.length if match else 0)
@@ -68,6 +67,23 @@ class Session:
         """Which tokens may be carried over when what stands before them changes."""
         self.restored = 0
         """How many of the tokens came back from a spilled state and weren't used since."""
+        self._donor: Session | None = None
+        self._receivers: list[Session] = []
+        self.shared = 0
+        """How many cells at the beginning belong to another session as well, which counts them."""
+
+    @property
+    def cells(self) -> int:
+        """How many cells of the cache it takes, those not counted that it shares with a donor."""
+        return len(self.tokens) - self.shared
+
+    def reusable(self, prompt: Sequence[int], movable: range, *, exactly: bool) -> int:
+        """How many tokens of ``prompt`` :meth:`sync` wouldn't decode. Changes nothing."""
+        if exactly:
+            return common_prefix(self.tokens[: self.exact], prompt)
+        kept = common_prefix(self.tokens, prompt)
+        match, _ = self._find(prompt, movable, kept)
+        return kept + (match.length if match else 0)
 
     def sync(
         self,
@@ -88,6 +104,21 @@ class Session:
         Raises:
             Cancelled, ContextFull, DecodeFailed: as :meth:`TokenModel.decode`.
         """
+        try:
+            return self._sync(prompt, cancel, scored, movable, exactly=exactly)
+        except ContextFull:
+            self._drop_parked()
+            raise
+
+    def _sync(
+        self,
+        prompt: Sequence[int],
+        cancel: CancelToken | None,
+        scored: int,
+        movable: range,
+        *,
+        exactly: bool,
+    ) -> Synced:
         held = self.tokens[: self.exact] if exactly else self.tokens
         kept = min(common_prefix(held, prompt), len(prompt) - scored)
         match = None
@@ -119,21 +150,25 @@ class Session:
     # -- carrying over -----------------------------------------------------------------------
 
     def _match(self, prompt: Sequence[int], movable: range, kept: int) -> Match | None:
-        """What can be carried over into ``movable``: of what's held, or else of what's parked.
+        """What can be carried over into ``movable``; parked, so that the rest may be truncated."""
+        match, parked = self._find(prompt, movable, kept)
+        if match is not None and not parked and self._parking is not None:
+            moved = self.tokens[match.start : match.start + match.length]
+            self._parking.park(self, self.sequence, match.start, moved)
+        return match
 
-        What it finds is parked, so that the sequence may be truncated.
-        """
+    def _find(self, prompt: Sequence[int], movable: range, kept: int) -> tuple[Match | None, bool]:
+        """What can be carried over, and whether it's parked already: of what's held comes first."""
         parking = self._parking
         if parking is None or not self._model.can_shift or kept >= movable.stop:
-            return None
+            return None, False
         if match := _movable_match(self, prompt, movable, kept):
-            moved = self.tokens[match.start : match.start + match.length]
-            parking.park(self, self.sequence, match.start, moved)
-        elif parking.owner is self:
-            held = [*[-1] * parking.start, *parking.tokens]
-            new = range(max(movable.start, kept), movable.stop)
-            match = find_match(held, parking.places, prompt, new)
-        return match
+            return match, False
+        if parking.owner is not self:
+            return None, False
+        held = [*[-1] * parking.start, *parking.tokens]
+        new = range(max(movable.start, kept), movable.stop)
+        return find_match(held, parking.places, prompt, new), True
 
     def _carry_over(self, prompt: Sequence[int], match: Match, cancel: CancelToken | None) -> None:
         """Decode what comes before the match, then put it behind that.
@@ -173,6 +208,15 @@ class Session:
         self.tokens = other.tokens[:length]
         self.exact = min(other.exact, length)
         self.movable = NOWHERE
+        self._receive(other, length)
+
+    def _receive(self, donor: Session | None, shared: int) -> None:
+        """Share the first ``shared`` cells with ``donor`` from now on, and with nobody else."""
+        if self._donor is not None:
+            self._donor._receivers.remove(self)  # noqa: SLF001 - one of us
+        self._donor, self.shared = (donor, shared) if donor and shared else (None, 0)
+        if self._donor is not None:
+            self._donor._receivers.append(self)  # noqa: SLF001
 
     def truncate(self, length: int) -> None:
         """Forget everything after the first ``length`` tokens."""
@@ -180,6 +224,21 @@ class Session:
             self._model.truncate(self.sequence, length)
             del self.tokens[length:]
             self.exact = min(self.exact, length)
+            self._give_up(length)
+
+    def _give_up(self, length: int) -> None:
+        """Cells behind the first ``length`` aren't shared with this session any more."""
+        longer = [each for each in self._receivers if each.shared > length]
+        if longer:
+            # The one that shares most takes this session's part towards the others.
+            heir = max(longer, key=lambda each: each.shared)
+            for receiver in longer:
+                if receiver is not heir:
+                    receiver._receive(heir, receiver.shared)  # noqa: SLF001 - one of us
+            beyond = min(heir.shared, self.shared)
+            heir._receive(*((self._donor, beyond) if beyond > length else (self, length)))  # noqa: SLF001
+        if self.shared > length:
+            self._receive(self._donor, length)
 
     def release(self) -> None:
         """Hold nothing any more."""

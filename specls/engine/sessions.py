@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from specls.engine.carry import Parking
 from specls.engine.interface import TokenModel
-from specls.engine.session import Session, common_prefix, reusable
-from specls.engine.spill import Counts, Holding, Spill
+from specls.engine.session import NOWHERE, Session, common_prefix, reusable
+from specls.engine.spill import Counts, Spill
 from specls.errors import ContextFull
 
 _WORTH_SHARING = 16
@@ -42,8 +42,19 @@ class SessionTable:
         """How many documents have a session."""
         return len(self._sessions)
 
-    def open(self, document: object, room: int) -> Session:
+    def open(
+        self,
+        document: object,
+        room: int,
+        prompt: Sequence[int] = (),
+        movable: range = NOWHERE,
+        *,
+        exactly: bool = True,
+    ) -> Session:
         """The document's session, with room for ``room`` tokens in all; others may make way.
+
+        If that saves decoding some of ``prompt``, it begins with what another session has of it;
+        ``movable`` and ``exactly`` are for :meth:`Session.sync`.
 
         Raises:
             ContextFull: ``room`` is more than the whole cache.
@@ -55,32 +66,56 @@ class SessionTable:
             )
         session = self._sessions.get(document) or self._new(document)
         self._sessions.move_to_end(document)
-        spilled = None if session.tokens else self._spill.take(document)
-        held = len(spilled.tokens) if spilled else len(session.tokens)
-        while self._others(session) + max(room, held) > self._model.capacity:
-            self._evict()
-        if spilled is not None and held <= self._model.capacity:
-            session.restore(spilled)
+        if not session.tokens:
+            self._restore(document, session)
+        self._share(session, prompt, movable, exactly=exactly)
+        self._make_room(session, room)
         return session
 
-    def share(self, session: Session, prompt: Sequence[int], limit: int) -> None:
+    def _restore(self, document: object, session: Session) -> None:
+        """Take the document's state back, if there is one that fits."""
+        kept = self._spill.look(document)
+        if kept is None or len(kept.tokens) > self._model.capacity:
+            return
+        if (spilled := self._spill.take(document)) is not None:
+            self._make_room(session, len(spilled.tokens))
+            session.restore(spilled)
+
+    def _share(
+        self, session: Session, prompt: Sequence[int], movable: range, *, exactly: bool
+    ) -> None:
         """Let a session begin with what another one has of ``prompt``, if that saves work.
 
-        At most ``limit`` tokens are shared: what may be carried over must be a session's own.
+        What may be carried over isn't shared: it must be a session's own.
         """
-        best, length = self._longest(prompt[:limit])
-        own = common_prefix(session.tokens, prompt)
-        if best is not None and best is not session and length >= own + _WORTH_SHARING:
+        own = session.reusable(prompt, movable, exactly=exactly)
+        best, length = self._shareable(prompt, movable, own)
+        if best is not None and best is not session:
             session.share(best, length)
 
-    def _longest(self, prompt: Sequence[int]) -> tuple[Session | None, int]:
-        """The session that has the most of ``prompt``, and how many tokens that is."""
-        best, length = None, 0
+    def _make_room(self, session: Session, room: int) -> None:
+        """Let others make way until the session can hold ``room`` tokens."""
+        while self._taken(session) + room > self._model.capacity:
+            if self._parking.tokens and self._parking.owner is not session:
+                self._parking.clear()
+                continue
+            others = (item for item in self._sessions.items() if item[1] is not session)
+            if (victim := next(others, None)) is None:
+                self._parking.clear()
+                return
+            self._put_away(*victim)
+
+    def _shareable(
+        self, prompt: Sequence[int], movable: range, own: int
+    ) -> tuple[Session | None, int]:
+        """The session that has so much more of ``prompt`` than ``own`` that it's worth sharing."""
+        beginning = prompt[: movable.start or len(prompt) - 1]
+        best, length = None, own + _WORTH_SHARING - 1
         for session in self._sessions.values():
-            common = common_prefix(session.tokens[: session.exact], prompt)
+            common = common_prefix(session.tokens[: session.exact], beginning)
             if common > length:
                 best, length = session, common
-        return best, length
+        return best, length if best else own
 
     def reusable(
         self, document: object, prompt: Sequence[int], movable: range, *, exactly: bool
@@ -90,9 +125,14 @@ class SessionTable:
         They're in the document's session, or spilled, or shared by another session.
         """
         session = self._sessions.get(document)
-        held: Holding | None = session if session and session.tokens else self._spill.look(document)
-        own = reusable(held, prompt, movable, exactly=exactly) if held else 0
-        return max(own, self._longest(prompt[: movable.start or len(prompt) - 1])[1])
+        own = 0
+        if session is not None and session.tokens:
+            own = session.reusable(prompt, movable, exactly=exactly)
+        elif (kept := self._spill.look(document)) is not None:
+            own = common_prefix(kept.tokens[: kept.exact], prompt)
+            if not exactly and self._model.can_shift:
+                own = reusable(kept, prompt, movable)
+        return self._shareable(prompt, movable, own)[1]
 
     def approximate(self, document: object) -> bool:
         """Whether the document's session holds tokens that were carried over."""
@@ -144,19 +184,15 @@ class SessionTable:
 
     def _new(self, document: object) -> Session:
         if not self._free:
-            self._evict()
+            self._put_away(*next(iter(self._sessions.items())))
         session = Session(self._model, self._free.pop(), self._parking)
         self._sessions[document] = session
         return session
 
-    def _others(self, session: Session) -> int:
-        parked = 0 if self._parking.owner is session else len(self._parking.tokens)
-        return parked + sum(
-            len(each.tokens) for each in self._sessions.values() if each is not session
-        )
-
-    def _evict(self) -> None:
-        self._put_away(*next(iter(self._sessions.items())))
+    def _taken(self, session: Session) -> int:
+        """How many cells are not the session's to use: the others', and what's parked."""
+        others = sum(each.cells for each in self._sessions.values() if each is not session)
+        return others + len(self._parking.tokens) - session.shared
 
     def _put_away(self, document: object, session: Session) -> None:
         """Keep a session's state outside of the cache, where that's wanted."""

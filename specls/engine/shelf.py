@@ -12,7 +12,9 @@ import logging
 import os
 import tempfile
 import zlib
+from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, time
@@ -26,6 +28,7 @@ logger = logging.getLogger(__name__)
 
 _MAGIC = b"specls state 1\n"
 _LONGEST_HEADER = 4096
+_FOLDERS, _FILES = "[0-9a-f]" * 16, "[0-9a-f]" * 32
 _SUFFIX, _PART = ".state", ".part"
 _PART_SECONDS = 3600.0
 """A part that's older was left by a process that died."""
@@ -40,8 +43,17 @@ class Kept:
     movable: range
     state: int
     """The state's size in bytes; it stands at the end of the file."""
-    crc: int
-    """Of tokens and state."""
+
+    @property
+    def header(self) -> bytes:
+        """All but the state, as it's written."""
+        header = {
+            "tokens": len(self.tokens),
+            "exact": self.exact,
+            "movable": [self.movable.start, self.movable.stop],
+            "state": self.state,
+        }
+        return json.dumps(header).encode() + b"\n" + _bytes_of(self.tokens)
 
 
 class Shelf:
@@ -70,11 +82,9 @@ class Shelf:
         if len(spilled.state) > self._budget:
             return
         name = _name(document)
-        tokens = np.array(spilled.tokens, dtype=np.int32).tobytes()
-        crc = zlib.crc32(spilled.state, zlib.crc32(tokens))
-        kept = Kept(spilled.tokens, spilled.exact, spilled.movable, len(spilled.state), crc)
+        kept = Kept(spilled.tokens, spilled.exact, spilled.movable, len(spilled.state))
         self._known[name], self._written[name] = kept, monotonic()
-        self._writing[name] = self._writer.submit(self._write, name, kept, tokens, spilled.state)
+        self._writing[name] = self._writer.submit(self._write, name, kept, spilled.state)
 
     def look(self, document: object) -> Kept | None:
         """What is there for a document, without its state."""
@@ -105,33 +115,51 @@ class Shelf:
 
     # -- files -------------------------------------------------------------------------------
 
-    def _write(self, name: str, kept: Kept, tokens: bytes, state: bytes) -> None:
+    def _write(self, name: str, kept: Kept, state: bytes) -> None:
         """On the writer's thread."""
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # Readable by its owner alone: it's what somebody wrote.
-            number, part = tempfile.mkstemp(_PART, name, self._folder)
-            with os.fdopen(number, "wb") as file:
-                for piece in (_MAGIC, _header_of(kept), tokens, state):
-                    file.write(piece)
-            Path(part).replace(self._path(name))
-            self._tidy()
+            self._tidy(self._budget - kept.state)
+            self._write_file(self._path(name), (_MAGIC, kept.header, state, _checksum(kept, state)))
+            self._tidy(self._budget)
         except OSError as error:
+            self._known.pop(name, None)
+            self._written.pop(name, None)
             logger.warning("The state of a document can't be written: %s", error.strerror or error)
 
-    def _tidy(self) -> None:
-        """Delete the files used the longest time ago until the rest fits, and parts left over."""
-        parts = (path for path in self._root.glob(f"*/*{_PART}"))
-        for path in parts:
-            if time() - path.stat().st_mtime > _PART_SECONDS:
+    def _write_file(self, path: Path, pieces: Iterable[bytes]) -> None:
+        """Readable by its owner alone: it's what somebody wrote."""
+        number, part = tempfile.mkstemp(_PART, path.stem, self._folder)
+        try:
+            with os.fdopen(number, "wb") as file:
+                for piece in pieces:
+                    file.write(piece)
+            Path(part).replace(path)
+        except OSError:
+            Path(part).unlink(missing_ok=True)
+            raise
+
+    def _tidy(self, budget: int) -> None:
+        """Delete the files used the longest time ago until the rest fits, and parts left over.
+
+        Only files that look like ours: the folder may be somebody's.
+        """
+        for path, status in self._files(_PART):
+            if time() - status.st_mtime > _PART_SECONDS:
                 path.unlink(missing_ok=True)
-        found = [(path.stat(), path) for path in self._root.glob(f"*/*{_SUFFIX}")]
-        found.sort(key=lambda item: item[0].st_mtime, reverse=True)
-        size = 0
-        for status, path in found:
-            size += status.st_size
-            if size > self._budget:
+        for path, status in sorted(self._files(_SUFFIX), key=lambda item: -item[1].st_mtime):
+            budget -= status.st_size
+            if budget < 0:
                 path.unlink(missing_ok=True)
+                self._known.pop(path.stem, None)
+
+    def _files(self, suffix: str) -> list[tuple[Path, os.stat_result]]:
+        """Other processes may delete some meanwhile."""
+        found = []
+        for path in self._root.glob(f"{_FOLDERS}/{_FILES}*{suffix}"):
+            with suppress(FileNotFoundError):
+                found.append((path, path.stat()))
+        return found
 
     def _header(self, name: str) -> Kept | None:
         try:
@@ -171,15 +199,13 @@ def _name(document: object) -> str:
     return hashlib.sha256(repr(document).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def _header_of(kept: Kept) -> bytes:
-    header = {
-        "tokens": len(kept.tokens),
-        "exact": kept.exact,
-        "movable": [kept.movable.start, kept.movable.stop],
-        "state": kept.state,
-        "crc": kept.crc,
-    }
-    return json.dumps(header).encode() + b"\n"
+def _bytes_of(tokens: list[int]) -> bytes:
+    return np.array(tokens, dtype=np.int32).tobytes()
+
+
+def _checksum(kept: Kept, state: bytes) -> bytes:
+    """What stands at the end of a file."""
+    return zlib.crc32(state, zlib.crc32(kept.header)).to_bytes(4, "little")
 
 
 def _read_header(file: BinaryIO) -> Kept:
@@ -193,13 +219,16 @@ def _read_header(file: BinaryIO) -> Kept:
     header = json.loads(file.readline(_LONGEST_HEADER))
     try:
         count, movable = int(header["tokens"]), range(*map(int, header["movable"]))
-        exact, state, crc = int(header["exact"]), int(header["state"]), int(header["crc"])
+        exact, state = int(header["exact"]), int(header["state"])
     except (KeyError, TypeError) as error:
         raise ValueError("its header is damaged") from error
-    raw = file.read(4 * count) if 0 <= count < 2**24 else b""
-    if len(raw) != 4 * count or not 0 <= exact <= count or not 0 <= state < 2**40:
+    size = os.fstat(file.fileno()).st_size
+    if not 0 <= exact <= count <= size or not 0 <= state <= size:
         raise ValueError("it's damaged")
-    return Kept(np.frombuffer(raw, dtype=np.int32).tolist(), exact, movable, state, crc)
+    raw = file.read(4 * count)
+    if len(raw) != 4 * count:
+        raise ValueError("it's damaged")
+    return Kept(np.frombuffer(raw, dtype=np.int32).tolist(), exact, movable, state)
 
 
 def _read_state(file: BinaryIO, kept: Kept) -> bytes:
@@ -208,8 +237,7 @@ def _read_state(file: BinaryIO, kept: Kept) -> bytes:
     Raises:
         ValueError: it isn't what was written.
     """
-    state = file.read(kept.state + 1)
-    tokens = np.array(kept.tokens, dtype=np.int32).tobytes()
-    if len(state) != kept.state or zlib.crc32(state, zlib.crc32(tokens)) != kept.crc:
+    state = file.read(kept.state)
+    if len(state) != kept.state or file.read() != _checksum(kept, state):
         raise ValueError("it's damaged")
     return state

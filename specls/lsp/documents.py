@@ -47,10 +47,11 @@ class Documents:
             logger.warning("A change came for a document that isn't open.")
             return None
         changes = [_change(each) for each in params.content_changes]
+        only = changes[0] if len(changes) == 1 else None
+        end = _end(only, snapshot.text, self.encoding) if only else None
         snapshot = snapshot.changed(changes, item.version, self.encoding)
         self._open[item.uri] = snapshot
-        only = changes[0] if len(changes) == 1 else None
-        return snapshot, _end(only, snapshot.text, self.encoding) if only else None
+        return snapshot, end
 
     def closed(self, params: types.DidCloseTextDocumentParams) -> None:
         """Forget a document."""
@@ -65,10 +66,10 @@ def _change(event: types.TextDocumentContentChangeEvent) -> Change:
 
 
 def _end(change: Change, text: Text, encoding: Encoding) -> Position | None:
-    """Where a change ends in the text that it made; None if it was all of the text."""
-    if change.start is None:
+    """Where a change of ``text`` ends in what it makes of it; None if that's all of the text."""
+    if change.start is None or change.end is None:
         return None
-    start = text.clamp(*change.start, encoding)
+    start = min(text.clamp(*change.start, encoding), text.clamp(*change.end, encoding))
     lines = split_lines(change.text)
     column = len(lines[-1]) + (start.column if len(lines) == 1 else 0)
     return Position(start.line + len(lines) - 1, column)

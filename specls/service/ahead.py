@@ -9,9 +9,9 @@ from functools import partial
 from specls.context.document import Snapshot
 from specls.core import CancelToken
 from specls.service.background import Background, Errand, Kind
-from specls.service.completion import Completion, Request, accepted, complete
+from specls.service.completion import Completion, Request, accepted
 from specls.service.interface import Runtime
-from specls.service.reading import follow, grow, warm
+from specls.service.reading import complete_ahead, follow, grow, warm
 from specls.service.shown import ShownSuggestions
 from specls.settings import Settings
 
@@ -45,8 +45,8 @@ class Ahead:
     def changed(self, request: Request) -> None:
         """A document was changed at a place, where a completion may be asked for."""
         uri = request.snapshot.uri
-        self._background.forget(Kind.WARM, uri)
-        self._background.forget(Kind.PREFETCH, uri)
+        # All else was planned for a text that is no more.
+        self._forget(uri)
 
         def decode_typed(runtime: Runtime, cancel: CancelToken) -> None:
             follow(runtime, request, cancel)
@@ -58,9 +58,7 @@ class Ahead:
     def asked(self, request: Request) -> None:
         """A request came, which the background must not delay."""
         uri = request.snapshot.uri
-        for kind in (Kind.FOLLOW, Kind.WARM, Kind.PREFETCH):
-            self._background.forget(kind, uri)
-        self._stop_timers(uri)
+        self._forget(uri)
         self._background.pause()
 
     def done(self, request: Request) -> None:
@@ -79,11 +77,11 @@ class Ahead:
         if request.settings.prefetch:
             following = accepted(request, text)
 
-            def complete_following(runtime: Runtime, cancel: CancelToken) -> Completion:
-                return complete(runtime, following, cancel)
+            def complete_following(runtime: Runtime, cancel: CancelToken) -> Completion | None:
+                return complete_ahead(runtime, following, cancel)
 
-            def show_later(completion: Completion) -> None:
-                if completion.text:
+            def show_later(completion: Completion | None) -> None:
+                if completion is not None and completion.text:
                     where = (following.snapshot, following.position)
                     self._shown.remember(*where, completion.text)
 
@@ -105,9 +103,7 @@ class Ahead:
 
     def closed(self, uri: str) -> None:
         """A document was closed: nothing of it is wanted any more."""
-        self._stop_timers(uri)
-        for kind in Kind:
-            self._background.forget(kind, uri)
+        self._forget(uri)
 
     def clear(self) -> None:
         """Stop everything."""
@@ -123,7 +119,7 @@ class Ahead:
         kind: Kind,
         uri: str,
         work: Callable[[Runtime, CancelToken], object],
-        done: Callable[[Completion], None] | None = None,
+        done: Callable[[Completion | None], None] | None = None,
     ) -> None:
         self._background.want(kind, uri, Errand(work, done) if done else Errand(work))
         self._background.go_on()
@@ -139,6 +135,8 @@ class Ahead:
 
         self._timers[name, uri] = asyncio.get_running_loop().call_later(seconds, act)
 
-    def _stop_timers(self, uri: str) -> None:
+    def _forget(self, uri: str) -> None:
+        for kind in Kind:
+            self._background.forget(kind, uri)
         for key in [key for key in self._timers if key[1] == uri]:
             self._timers.pop(key).cancel()

@@ -68,6 +68,7 @@ class Background:
         self._errands: dict[tuple[Kind, str], Errand] = {}
         self._cancel: CancelToken | None = None
         self._run: Errand | None = None
+        self._kind = Kind.FOLLOW
 
     @property
     def idle(self) -> bool:
@@ -100,10 +101,15 @@ class Background:
             self._cancel.cancel()
 
     def go_on(self) -> None:
-        """Run the next errand, unless a request waits or one is run."""
-        if not self._errands or self._cancel is not None or self._busy():
+        """Run the next errand, unless a request waits; stop one that is less important."""
+        if not self._errands or self._busy():
             return
         key = self._next()
+        if self._cancel is not None:
+            if key[0] < self._kind:
+                self.pause()
+            return
+        self._kind = key[0]
         self._run = errand = self._errands[key]
         self._cancel = cancel = CancelToken()
         loop = asyncio.get_running_loop()

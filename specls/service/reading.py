@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from specls.context.document import Snapshot
 from specls.core import CancelToken
-from specls.service.completion import LEAST_WINDOW, Request, budget_of, missing
+from specls.service.completion import (
+    LEAST_WINDOW,
+    Completion,
+    Request,
+    budget_of,
+    complete,
+    missing,
+)
 from specls.service.interface import Runtime
 from specls.settings import Settings
 
@@ -63,6 +70,20 @@ def grow(runtime: Runtime, request: Request, cancel: CancelToken, *, settle: boo
     follow(runtime, request, cancel)
 
 
+def complete_ahead(runtime: Runtime, request: Request, cancel: CancelToken) -> Completion | None:
+    """Complete a text that may never be: where the document's anchor holds for it, else None.
+
+    Raises:
+        Cancelled: ``cancel`` was set. What was decoded is kept.
+        EngineError: the engine failed.
+    """
+    layout = request.settings.prompt_layout
+    where = (request.snapshot, request.position)
+    if runtime.prompts.anchors(layout) and not runtime.prompts.holds(*where, layout):
+        return None
+    return complete(runtime, request, cancel)
+
+
 def _readable(windows: tuple[int, int], tokens_per_second: float) -> tuple[int, int]:
     """The windows that are read in the background: smaller where that would take very long.
 
@@ -86,9 +107,12 @@ def warm(runtime: Runtime, opened: Snapshot, settings: Settings, cancel: CancelT
         EngineError: the engine failed.
     """
     cancel.raise_if_cancelled()
-    if runtime.engine.wake(opened.uri) or not runtime.prompts.anchors(settings.prompt_layout):
+    held = runtime.engine.wake(opened.uri)
+    if not runtime.prompts.anchors(settings.prompt_layout):
         return
     budget = budget_of(settings, runtime.engine.target.capacity)
     quick = int(_WARM_SECONDS * runtime.engine.prefill_rate.value)
     tokens = runtime.prompts.beginning(opened, min(max(quick, LEAST_WINDOW), budget.prefix_tokens))
-    runtime.engine.prefill(opened.uri, tokens, cancel)
+    # Anything else that it holds is worth more; a part of it is left where this was interrupted.
+    if len(held) < len(tokens) and held == tokens[: len(held)]:
+        runtime.engine.prefill(opened.uri, tokens, cancel)

@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any
 
 from specls.context.document import Snapshot
-from specls.context.text import Position
+from specls.context.text import Encoding, Position
 from specls.core import CancelToken
 from specls.engine.engine import Engine
 from specls.errors import Cancelled, SpeclsError
@@ -132,7 +132,7 @@ class CompletionService:
             running.cancel.cancel()
             if self._running.get(snapshot.uri) is running:
                 del self._running[snapshot.uri]
-            self._ahead.done(request)
+                self._ahead.done(request)
         completion = self._outcome(running)
         if completion is not None and completion.text:
             self._ahead.shown(request, completion.text)
@@ -200,7 +200,8 @@ class CompletionService:
         """A document was saved: make its state exact, where it was asked for last."""
         asked = self._asked.get(snapshot.uri)
         if asked is not None and self.models.status.state is State.READY:
-            self._ahead.paused(Request(snapshot, asked, self.settings))
+            position = snapshot.text.clamp(asked.line, asked.column, Encoding.UTF32)
+            self._ahead.paused(Request(snapshot, position, self.settings))
 
     def close(self, uri: str) -> None:
         """The document was closed: stop its request and free its part of the cache."""

@@ -67,6 +67,8 @@ class Worker:
 def _settle(future: Future[Any], job: Callable[[], Any]) -> None:
     try:
         result = job()
+    except StopIteration as error:  # asyncio takes no such exception from a future
+        future.set_exception(RuntimeError(f"a job ended with {error!r}"))
     except BaseException as error:  # noqa: BLE001 - whoever waits for the future gets it
         future.set_exception(error)
     else:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specls.context.anchor import Anchor, Anchored, follow
+from specls.context.anchor import Anchor, Anchored, follow, is_stale, typed_since
 from specls.context.document import Change, Snapshot
 from specls.context.text import Encoding, Position, Text
 from specls.context.window import Window
@@ -201,3 +201,58 @@ def test_prefix_typed_and_suffix_are_always_the_document(edits: list[tuple[str, 
         at = sum(len(each) + 1 for each in lines[: editing.cursor.line]) + editing.cursor.column
         assert seen.anchor.prefix + seen.typed == seen.window.before == whole[:at]
         assert whole[at:].startswith(seen.window.after)
+
+
+def test_what_is_written_below_an_anchor_at_the_end_is_seen() -> None:
+    """A suffix that reached the end of the document isn't found again where more text follows."""
+    editing = Editing("import os\n\n|\n")
+    editing.look()
+    editing.type("def f(x):\n    x = 1\n    return x\n")
+    editing.look()
+    editing.cursor = Position(3, 9)
+    seen = editing.look()
+    assert seen.moved
+    assert seen.window.after == "\n    return x\n\n"
+
+
+def test_the_rest_of_the_line_is_seen_in_a_file_that_was_empty() -> None:
+    """Where nothing was behind the cursor, something is now."""
+    editing = Editing("|")
+    editing.look()
+    editing.type("total = compute(values, key)")
+    editing.look()
+    editing.cursor = Position(0, 15)
+    assert editing.look().window == Window("total = compute", "(values, key)")
+
+
+def test_a_place_outside_of_the_text_has_no_anchor() -> None:
+    """When lines were removed, a place that's gone isn't seen from where it was."""
+    editing = Editing("a\nb\n  c|\n")
+    anchor = editing.look().anchor
+    shorter = Snapshot("file:///a", 2, "python", Text("a"))
+    assert typed_since(anchor, shorter, Position(2, 3)) is None
+
+
+def test_an_import_above_pushes_the_window() -> None:
+    """Lines that come in above the window move it, and nothing of it changes."""
+    editing = Editing("a\nb\n  c|\nd\n")
+    before = parts(editing.look())
+    editing.edit(0, "import x\nimport y\n")
+    editing.cursor = Position(4, 3)
+    seen = editing.look()
+    assert (parts(seen), seen.moved, seen.anchor.pushed) == (before, False, True)
+    assert is_stale(seen.anchor, editing.cursor)
+    assert seen.anchor.start == Position(2, 0)
+
+
+def test_the_window_begins_where_it_began() -> None:
+    """A new anchor some lines further down keeps the beginning of the window."""
+    lines = "".join(f"x{number} = {number}\n" for number in range(200))
+    editing = Editing(lines + "|" + lines)
+    start = editing.look((300, 50)).anchor.start
+    editing.cursor = Position(231, 0)
+    seen = editing.look((600, 50))
+    assert seen.moved
+    assert seen.anchor.start == start
+    editing.cursor = Position(330, 0)
+    assert editing.look((600, 50)).anchor.start > start

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
+from time import perf_counter
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from specls.core import CancelToken
 from specls.engine.carry import ANEW, Match, Parking, find_match
 from specls.engine.session import NOWHERE, Session, Synced
-from specls.engine.sessions import SessionTable
+from specls.engine.sessions import Beside, SessionTable
 from specls.errors import Cancelled
 from tests.fakes import ScriptedModel
 
@@ -146,18 +152,89 @@ def test_closing_gives_back_what_waits(carrying: Carrying) -> None:
     assert carrying.model.cells == []
 
 
+def test_what_waits_is_counted() -> None:
+    """A suffix on its way takes room: others make way for it, and nothing fails."""
+    model = ScriptedModel(len, capacity=200, micro_batch=8)
+    table = SessionTable(model)
+    tokens, movable = prompt(list(range(10, 40)))
+    session = table.open("a", len(tokens))
+    session.sync(tokens, movable=movable)
+    table.open("other", 100).sync(list(range(500, 600)))
+    cancel = CancelToken()
+    before = model.decoded_tokens
+    model.on_decode = lambda: cancel.cancel() if model.decoded_tokens > before else None
+    longer, places = prompt(list(range(10, 90)))
+    with pytest.raises(Cancelled):
+        table.open("a", len(longer), longer, places, exactly=False).sync(
+            longer, cancel, movable=places, exactly=False
+        )
+    model.on_decode = lambda: None
+    other, places = prompt(list(range(10, 130)), SUFFIX[:25])
+    session = table.open("a", len(other), other, places, exactly=False)
+    assert session.sync(other, movable=places, exactly=False).carried > 0
+    assert model.held[session.sequence] == other
+    assert len(model.cells) == len(other)
+
+
+def test_text_that_repeats_itself_takes_no_time() -> None:
+    """Thousands of equal tokens are no reason to look for long; finding nothing is right then."""
+    held = [7] * 4000
+    started = perf_counter()
+    find_match(held, range(4000), held, range(4000))
+    assert perf_counter() - started < 1
+
+
 def test_a_beginning_is_shared(carrying: Carrying) -> None:
     """A document that begins as another one does needn't decode that again, nor room for it."""
     head = list(range(300, 340))
     table, model = carrying.table, carrying.model
     table.open("b", 100).sync([*head, 1, 2])
     decoded, cells = model.decoded_tokens, len(model.cells)
-    session = table.open("c", 100)
-    table.share(session, [*head, 3, 4], 41)
-    assert session.sync([*head, 3, 4]) == Synced(40, 2)
+    wanted = [*head, 3, 4]
+    assert table.reusable("c", wanted, NOWHERE, exactly=True) == 40
+    session = table.open("c", 100, wanted)
+    assert session.sync(wanted) == Synced(40, 2)
     assert (model.decoded_tokens, len(model.cells)) == (decoded + 2, cells + 2)
+    assert (session.cells, session.shared) == (2, 40)
     table.close("b")
-    assert model.held[session.sequence] == [*head, 3, 4]
+    assert model.held[session.sequence] == wanted
+    assert (session.cells, session.shared) == (42, 0)
+
+
+def test_what_is_shared_is_counted_once() -> None:
+    """However sessions share, grow and end, what they take is what the cache holds."""
+    model = ScriptedModel(len, capacity=1000, micro_batch=64, sequences=8)
+    table = SessionTable(model)
+    head = list(range(300, 360))
+    table.open("a", 100).sync([*head, 1])
+    table.open("b", 100, [*head[:40], 2, 3]).sync([*head[:40], 2, 3])
+    table.open("c", 100, [*head[:40], 2, 4]).sync([*head[:40], 2, 4])
+    table.open("d", 100, [*head[:50], 5]).sync([*head[:50], 5])
+
+    def taken() -> int:
+        return sum(session.cells for session in table._sessions.values())
+
+    assert taken() == len(model.cells) == 61 + 2 + 1 + 1
+    table.open("a", 100).sync([*head[:45], 6])
+    assert taken() == len(model.cells)
+    table.close("b")
+    assert taken() == len(model.cells)
+    table.close("a")
+    assert taken() == len(model.cells) == 42 + 11
+    table.open("d", 100).truncate(10)
+    assert taken() == len(model.cells)
+
+
+def test_what_is_built_beside_a_document_shares_with_it() -> None:
+    """In a cache that's nearly full, a document isn't put away for what is to replace it."""
+    model = ScriptedModel(len, capacity=150, micro_batch=64)
+    table = SessionTable(model)
+    tokens = list(range(300, 400))
+    table.open("a", 100).sync(tokens)
+    longer = [*tokens[:90], *range(20)]
+    session = table.open(Beside("a"), len(longer), longer)
+    assert session.sync(longer) == Synced(90, 20)
+    assert table.open("a", 100).tokens == tokens
 
 
 def test_a_suffix_is_never_shared(carrying: Carrying) -> None:
@@ -165,11 +242,43 @@ def test_a_suffix_is_never_shared(carrying: Carrying) -> None:
     tokens, movable = prompt(list(range(300, 340)))
     table = carrying.table
     table.open("b", 100).sync(tokens, movable=movable)
-    session = table.open("c", 100)
-    table.share(session, tokens, movable.start)
+    session = table.open("c", 100, tokens, movable)
     assert session.sync(tokens, movable=movable).reused == 41
     longer, places = prompt([*range(300, 340), 9])
     assert table.open("b", 100).sync(longer, movable=places, exactly=False).carried > 0
+
+
+@given(st.data())
+def test_what_is_said_to_be_reusable_is_reused(data: st.DataObject) -> None:
+    """Whatever was asked before, a prompt costs what :meth:`reusable` said it would."""
+    model = ScriptedModel(len, capacity=400, micro_batch=8)
+    model.can_shift = data.draw(st.booleans())
+    table = SessionTable(model)
+    for _ in range(data.draw(st.integers(1, 6))):
+        document = data.draw(st.sampled_from("ab"))
+        size = data.draw(st.integers(1, 40))
+        skip = data.draw(st.integers(0, 20))
+        tokens, movable = prompt(list(range(10, 10 + size)), SUFFIX[skip:])
+        exactly = data.draw(st.booleans())
+        said = table.reusable(document, tokens, movable, exactly=exactly)
+        session = table.open(document, len(tokens), tokens, movable, exactly=exactly)
+        polls = data.draw(st.integers(1, 12))
+        model.on_decode, cancel = _cancels_after(polls)
+        try:
+            synced = session.sync(tokens, cancel, movable=movable, exactly=exactly)
+        except Cancelled:
+            assert model.held[session.sequence] == session.tokens
+            continue
+        assert synced.reused == min(said, len(tokens) - 1)
+        assert model.held[session.sequence] == tokens
+        parked = len(table._parking.tokens)
+        assert sum(each.cells for each in table._sessions.values()) + parked == len(model.cells)
+
+
+def _cancels_after(passes: int) -> tuple[Callable[[], None], CancelToken]:
+    cancel = CancelToken()
+    left = itertools.count(passes - 1, -1)
+    return lambda: cancel.cancel() if next(left) == 0 else None, cancel
 
 
 @pytest.mark.parametrize(

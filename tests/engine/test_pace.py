@@ -51,11 +51,11 @@ def test_what_takes_too_long_is_not_tried() -> None:
     assert set(run(Pace(64, 1024, 1.0), AVX2)) == {8, 16, 32, 64}
 
 
-def test_each_is_tried_once() -> None:
-    """When all is known, the best is run each time."""
-    sizes = run(Pace(64, 128, 1.0), AVX2, 30)
+def test_each_is_tried_now_and_then() -> None:
+    """When all is known, the best is run, and a neighbour once in a hundred batches."""
+    sizes = run(Pace(64, 128, 1.0), AVX2, 90)
     assert sizes.count(8) == 1
-    assert sizes[-20:] == [16] * 20
+    assert sizes[-80:] == [16] * 80
 
 
 def test_a_slow_model_on_a_gpu() -> None:
@@ -74,6 +74,15 @@ def test_a_machine_that_changes() -> None:
     slowed = {**AVX2, 16: 8.0}
     run(pace, slowed, 20)
     assert pace.best == 32
+
+
+def test_a_busy_spell_is_forgotten() -> None:
+    """What was slow while something else ran is tried again later."""
+    pace = Pace(64, 128, 1.0)
+    run(pace, {size: speed / 3 for size, speed in AVX512.items()}, 12)
+    assert pace.best < 64
+    run(pace, AVX512, 400)
+    assert pace.best == 64
 
 
 def test_nothing_known() -> None:

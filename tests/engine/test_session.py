@@ -180,3 +180,14 @@ def test_closing_gives_up_what_is_built_beside() -> None:
     table.close("a")
     assert fake.cells == []
     assert table.counts.spilled == 0
+
+
+def test_a_state_that_is_larger_than_the_cache_is_left() -> None:
+    """A state of a larger cache isn't taken, and nobody makes way for it."""
+    fake = model(capacity=10)
+    spill = Spill(1000)
+    table = SessionTable(fake, spill)
+    table.open("b", 4).sync([1, 2, 3, 4])
+    spill.put("a", Spilled(list(range(11)), bytes(44), 11, NOWHERE))
+    assert table.open("a", 4).sync([1, 2]) == Synced(0, 2)
+    assert table.open("b", 4).tokens == [1, 2, 3, 4]

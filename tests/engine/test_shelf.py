@@ -108,6 +108,14 @@ def old_version(raw: bytes) -> bytes:
     return raw.replace(b"state 1", b"state 0", 1)
 
 
+def huge(raw: bytes) -> bytes:
+    return raw.replace(b'"state": 200', b'"state": 900000000000', 1)
+
+
+def more_exact(raw: bytes) -> bytes:
+    return raw.replace(b'"exact": 3', b'"exact": 4', 1)
+
+
 def no_header(raw: bytes) -> bytes:
     return raw.replace(b'"exact"', b'"exxct"', 1)
 
@@ -117,7 +125,7 @@ def empty(_raw: bytes) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "damage", [cut, grown, turned, other_tokens, old_version, no_header, empty]
+    "damage", [cut, grown, turned, other_tokens, old_version, huge, more_exact, no_header, empty]
 )
 def test_what_is_damaged_is_ignored(
     shelf: Shelf, tmp_path: Path, damage: Callable[[bytes], bytes], caplog: pytest.LogCaptureFixture
@@ -169,6 +177,48 @@ def test_a_folder_that_can_t_be_written(tmp_path: Path, caplog: pytest.LogCaptur
         shelf.put("a", STATE)
         shelf.close(10)
     assert "can't be written" in caplog.text
+
+
+def test_a_full_disk_leaves_nothing_behind(
+    shelf: Shelf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A write that fails leaves no part of a file, and what isn't there isn't believed to be."""
+
+    def refuse(_self: Path, _target: object) -> Path:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    shelf.put("a", STATE)
+    shelf.close(10)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+    assert shelf.look("a") is None
+    assert shelf.age("a") > 1e9
+
+
+def test_what_was_deleted_is_known_to_be(tmp_path: Path) -> None:
+    """A state that had to make way on disk isn't counted on."""
+    shelf = Shelf(tmp_path, BUDGET, "model")
+    for number in range(8):
+        shelf.put(number, Spilled([1], bytes(2000), 1, NOWHERE))
+        assert shelf.load(number) is not None
+        for path in tmp_path.rglob("*.state"):
+            os.utime(path, (path.stat().st_atime - 60, path.stat().st_mtime - 60))
+    shelf.close(10)
+    assert [shelf.look(number) is not None for number in range(8)] == [False] * 4 + [True] * 4
+
+
+def test_files_of_others_stay(tmp_path: Path) -> None:
+    """In a folder that holds other things, nothing but saved states is ever deleted."""
+    others = [tmp_path / "films" / "big.part", tmp_path / "games" / "a.state"]
+    for path in others:
+        path.parent.mkdir()
+        path.write_bytes(bytes(BUDGET))
+        os.utime(path, (0, 0))
+    shelf = again(tmp_path)
+    for number in range(8):
+        shelf.put(number, Spilled([1], bytes(2000), 1, NOWHERE))
+    shelf.close(10)
+    assert all(path.exists() for path in others)
 
 
 def test_a_table_s_documents_survive_the_process(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import logging
 import shutil
 from pathlib import Path
 
+import llama_cpp.llama_cpp as lib
 import pytest
 
 from specls.app import loader
@@ -176,3 +177,10 @@ def test_the_default_pair_is_compatible(store: ModelStore, pair: Runtime) -> Non
     assert entry is not None
     assert entry.auto_draft == DRAFT
     assert pair.models["draft"] is not None
+
+
+def test_a_recurrent_model_is_refused(store: ModelStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model whose state can't be cut back isn't loaded, and the message says what to choose."""
+    monkeypatch.setattr(lib, "llama_model_is_hybrid", lambda _handle: True)
+    with pytest.raises(LoadFailed, match="choose a transformer"):
+        loader(store)(Settings(model=SMALLEST), lambda _share: True)

@@ -15,7 +15,7 @@ from specls.service import ahead
 from specls.service.service import CompletionService
 from specls.settings import Settings
 from tests.fakes import MIDDLE, PREFIX, SUFFIX
-from tests.service.scripted import DEADLINE, LONG, Bench, place, until
+from tests.service.scripted import DEADLINE, LONG, Bench, place, says, until
 
 QUIET = Settings(prefetch=False)
 TAIL = "".join(f"z{number}\n" for number in range(40))
@@ -236,3 +236,91 @@ async def test_where_nobody_asked_nothing_is_made_exact(bench: Bench) -> None:
     bench.service.changed(place("x|")[0], None)
     assert idle(bench.service)
     assert bench.service._asked.get("file:///a", Position(0, 0)) == Position(0, 0)
+
+
+async def test_a_pause_that_is_over_stops_what_it_began(bench: Bench) -> None:
+    """A text that is no more doesn't take the place of the newest one."""
+    await bench.service.configure(QUIET)
+    typed = "".join(f"w{number}\n" for number in range(20))
+    await bench.complete("x = 1\n|\n" + TAIL)
+    await bench.complete("x = 1\n" + typed + "|\n" + TAIL)
+    bench.go.clear()
+    bench.busy.clear()
+    await until(bench.busy.is_set)  # the pause began to read it anew
+    asked = asyncio.create_task(bench.complete("x = 1\nw0\n|\n" + TAIL))
+    await asyncio.sleep(0)
+    bench.go.set()
+    assert await asked is not None
+    await until(lambda: idle(bench.service))
+    await bench.complete("x = 1\nw0\nw|\n" + TAIL)
+    assert not bench.last.anchor_moved
+    assert bench.last.prefilled_tokens <= 2
+
+
+async def test_what_may_never_be_moves_no_anchor(bench: Bench) -> None:
+    """Where the end of a suggestion is beyond the anchor's reach, nothing is completed there."""
+    bench.model.script = says("a\nb\nc\nd")
+    await bench.service.configure(Settings())
+    typed = "".join(f"w{number}\n" for number in range(28))
+    await bench.complete("x = 1\n|\n" + TAIL)
+    await bench.complete("x = 1\n" + typed + "|\n" + TAIL)
+    await until(lambda: bench.service._background.idle)
+    await bench.complete("x = 1\n" + typed + "z|\n" + TAIL)
+    assert not bench.last.anchor_moved
+    assert bench.last.prefilled_tokens <= 2
+
+
+async def test_saving_a_file_that_became_shorter(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    """When a formatter removes the line that was asked for, saving it does no harm."""
+    await bench.service.configure(QUIET)
+    await bench.complete("x = 1\n\n\n\n|")
+    bench.service.saved(place("x = 1|")[0])
+    await until(lambda: idle(bench.service))
+    assert caplog.text == ""
+
+
+async def test_a_late_end_of_a_request_plans_nothing(bench: Bench) -> None:
+    """A request that ends after its document was changed or closed leaves no work and no timer."""
+    await bench.service.configure(QUIET)
+    bench.go.clear()
+    bench.busy.clear()
+    asked = asyncio.create_task(bench.complete("x = 1\ny|\n" + TAIL))
+    await until(bench.busy.is_set)
+    bench.service.close("file:///a")
+    bench.go.set()
+    assert await asked is None
+    assert idle(bench.service)
+    await until(lambda: bench.model.cells == [])
+
+
+async def test_the_reading_of_a_document_goes_on_after_an_interruption(bench: Bench) -> None:
+    """A file whose reading was stopped by a request elsewhere is read on, and not begun again."""
+    await bench.service.configure(QUIET)
+    bench.busy.clear()
+    bench.go.clear()
+    bench.service.opened(place(LONG + "|")[0])
+    await until(bench.busy.is_set)
+    asked = asyncio.create_task(bench.complete("y = 2\n|", "file:///other"))
+    await asyncio.sleep(0)
+    bench.go.set()
+    assert await asked is not None
+    await until(lambda: bench.service._background.idle)
+    longest = max(bench.model.held.values(), key=len)
+    assert len(longest) > 200
+    assert bench.model.decoded_tokens < 2 * len(longest)
+
+
+async def test_typed_text_needn_t_wait_for_other_work(bench: Bench) -> None:
+    """What was typed is decoded before a window that is being read."""
+    await bench.service.configure(QUIET)
+    await bench.complete("x = 1\n|", "file:///b")
+    bench.busy.clear()
+    await bench.complete(LONG + "|")
+    await until(bench.busy.is_set)
+    bench.service.changed(*place("x = 1\nyy|", "file:///b"))
+    kinds = bench.service._background
+    await until(lambda: kinds._kind.name == "FOLLOW" or kinds.idle)
+    await until(lambda: idle(bench.service))
+    assert any(bytes(held[-2:]) == b"yy" for held in bench.model.held.values() if held[-1] < 256)

@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 
 from specls.errors import DecodeFailed, LoadFailed
+from specls.service import ahead
 from specls.service.models import State
 from specls.settings import Settings
-from tests.service.scripted import DEADLINE, LONG, Bench, says, until
+from tests.service.scripted import DEADLINE, LONG, Bench, place, says, until
 
 
 async def test_a_request_is_answered(bench: Bench) -> None:
@@ -103,21 +104,24 @@ async def test_a_request_interrupts_the_reading_of_a_window(bench: Bench) -> Non
 
 
 @pytest.mark.parametrize("end", ["superseded", "cancelled"])
-async def test_a_window_grows_although_nobody_waited_for_the_answer(bench: Bench, end: str) -> None:
+async def test_a_window_grows_although_nobody_waited_for_the_answer(
+    bench: Bench, end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A first request that was overtaken or cancelled has its window completed all the same."""
+    monkeypatch.setattr(ahead, "_PAUSE_SECONDS", 0.01)
     await bench.service.configure(Settings())
     bench.go.clear()
     bench.busy.clear()
     first = asyncio.create_task(bench.complete(LONG + "|"))
     await until(bench.busy.is_set)
     if end == "superseded":
-        bench.service.supersede("file:///a")
+        bench.service.changed(*place(LONG + "|"))
         assert await first is None
     else:
         first.cancel()
         await asyncio.gather(first, return_exceptions=True)
     bench.go.set()
-    await until(lambda: bench.service._background.idle)
+    await until(lambda: bench.service.idle and not bench.service._ahead._timers)
     assert await bench.complete(LONG + "h|") == "ello"
     assert not bench.last.partial_window
     assert bench.last.prompt_tokens > 1400

@@ -81,6 +81,7 @@ def load_model(path: Path, options: LoadOptions, progress: Progress | None = Non
 def _load(path: Path, options: LoadOptions, progress: Progress | None) -> LlamaModel:
     weights = _load_weights(path, options, progress)
     try:
+        _check_kind(path, weights)
         _check_memory(path, weights, options)
         return _make_context(path, weights, options)
     except BaseException:
@@ -118,6 +119,16 @@ def _refused(path: Path) -> str:
     if "allocate" in reasons or "memory" in reasons:
         return f"There isn't enough memory for {path}: choose a smaller model. {reasons}"
     return f"llama.cpp can't load {path}: {reasons or 'it gave no reason'}"
+
+
+def _check_kind(path: Path, weights: Weights) -> None:
+    """A document's tokens must be cut back at each key, and a running state can't be."""
+    handle = weights.handle
+    if lib.llama_model_is_recurrent(handle) or lib.llama_model_is_hybrid(handle):
+        raise LoadFailed(
+            f"{path.name} is a recurrent or hybrid model, whose state can't be cut back when text "
+            "is deleted: choose a transformer, as are those of `specls models list`."
+        )
 
 
 def _check_memory(path: Path, weights: Weights, options: LoadOptions) -> None:

@@ -67,7 +67,7 @@ class LlamaModel:
     @property
     def capacity(self) -> int:
         """Tokens in the cache: see :class:`TokenModel`."""
-        return int(lib.llama_n_ctx(self._context))
+        return int(lib.llama_n_ctx(self._context)) - 1  # one to have keys turned
 
     @property
     def sequences(self) -> int:
