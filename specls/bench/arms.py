@@ -102,7 +102,7 @@ class ServiceArm:
 
 def _answer(completion: Completion, latency: float, wait: float) -> Answer:
     stats = completion.stats
-    if completion.origin is Origin.TYPE_THROUGH:
+    if completion.origin is not Origin.DECODED:
         return Answer(completion.text, latency, latency, 0, 0, completion.origin.value)
     first = 1000 * (wait + stats.first_token_seconds) if stats.first_token_seconds else None
     counts = (stats.prompt_tokens, stats.prefilled_tokens)

@@ -83,7 +83,7 @@ class Ahead:
             def show_later(completion: Completion | None) -> None:
                 if completion is not None and completion.text:
                     where = (following.snapshot, following.position)
-                    self._shown.remember(*where, completion.text)
+                    self._shown.remember(*where, completion.text, ahead=True)
 
             self._want(Kind.PREFETCH, request.snapshot.uri, complete_following, show_later)
 

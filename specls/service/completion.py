@@ -57,7 +57,12 @@ class Origin(Enum):
     """Where an answer came from."""
 
     DECODED = "decode"
+    CACHE = "cache"
+    """The same place of the same text again."""
+    PREFETCH = "prefetch"
+    """Decoded before it was asked for."""
     TYPE_THROUGH = "typeThrough"
+    """The rest of a suggestion that was shown and still fits."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +79,9 @@ class Completion:
     origin: Origin = Origin.DECODED
 
 
-def type_through(text: str, seconds: float) -> Completion:
-    """The completion that is the rest of one shown before; no token was decoded for it."""
-    return Completion(text, (), GenerationStats(), seconds, Origin.TYPE_THROUGH)
+def known(text: str, origin: Origin, seconds: float) -> Completion:
+    """A completion, or the rest of one, that was there already; no token was decoded for it."""
+    return Completion(text, (), GenerationStats(), seconds, origin)
 
 
 @dataclass(frozen=True)

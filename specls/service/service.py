@@ -15,10 +15,10 @@ from specls.engine.engine import Engine
 from specls.errors import Cancelled, SpeclsError
 from specls.service.ahead import Ahead
 from specls.service.background import Background
-from specls.service.completion import Completion, Origin, Request, complete, type_through
+from specls.service.completion import Completion, Origin, Request, complete, known
 from specls.service.interface import Loader
 from specls.service.models import Models, State
-from specls.service.shown import ShownSuggestions
+from specls.service.shown import Found, ShownSuggestions
 from specls.service.worker import Priority, Worker
 from specls.settings import Settings, camel
 
@@ -34,8 +34,10 @@ class Counters:
     """With or without a suggestion."""
     empty: int = 0
     """Answered, and there was nothing to suggest."""
-    typed_through: int = 0
-    """Answered with what was left of a suggestion shown before."""
+    without_model: int = 0
+    """Answered without the model: with what was left of a suggestion, or decoded ahead."""
+    anchor_moves: int = 0
+    """Answered from a prompt that was frozen anew for it."""
     superseded: int = 0
     cancelled: int = 0
     unavailable: int = 0
@@ -114,8 +116,8 @@ class CompletionService:
             return None
         self.supersede(snapshot.uri)
         started = perf_counter()
-        if not fresh and (rest := self._shown.find(snapshot, position)):
-            return self._answered(type_through(rest, perf_counter() - started))
+        if not fresh and (found := self._shown.find(snapshot, position)):
+            return self._answered(known(found.rest, _origin(found), perf_counter() - started))
         request = Request(snapshot, position, self.settings)
         self._asked[snapshot.uri] = position
         self._ahead.asked(request)
@@ -171,7 +173,8 @@ class CompletionService:
     def _answered(self, completion: Completion) -> Completion:
         self.counters.answered += 1
         self.counters.empty += not completion.text
-        self.counters.typed_through += completion.origin is Origin.TYPE_THROUGH
+        self.counters.without_model += completion.origin is not Origin.DECODED
+        self.counters.anchor_moves += completion.stats.anchor_moved
         self.last = completion
         return completion
 
@@ -257,6 +260,12 @@ class CompletionService:
         self.models.give_up()
         self._stop_all()
         return self._worker.stop(self.models.unload, timeout)
+
+
+def _origin(found: Found) -> Origin:
+    if found.shown.ahead:
+        return Origin.PREFETCH
+    return Origin.CACHE if found.whole else Origin.TYPE_THROUGH
 
 
 def _engine_numbers(engine: Engine) -> dict[str, Any]:

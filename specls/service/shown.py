@@ -27,6 +27,21 @@ class Shown:
     snapshot: Snapshot
     position: Position
     text: str
+    ahead: bool = False
+    """Whether it was made before anybody asked, and wasn't shown yet."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is left of a suggestion, and of which."""
+
+    rest: str
+    shown: Shown
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing was typed since."""
+        return self.rest == self.shown.text
 
 
 class ShownSuggestions:
@@ -35,12 +50,14 @@ class ShownSuggestions:
     def __init__(self) -> None:
         self._shown: dict[str, deque[Shown]] = {}
 
-    def remember(self, snapshot: Snapshot, position: Position, text: str) -> None:
-        """A suggestion is shown now."""
+    def remember(
+        self, snapshot: Snapshot, position: Position, text: str, *, ahead: bool = False
+    ) -> None:
+        """A suggestion is shown now, or will be when somebody gets ``ahead`` to there."""
         kept = self._shown.setdefault(snapshot.uri, deque(maxlen=_KEPT))
-        kept.appendleft(Shown(snapshot, position, text))
+        kept.appendleft(Shown(snapshot, position, text, ahead))
 
-    def find(self, snapshot: Snapshot, position: Position) -> str | None:
+    def find(self, snapshot: Snapshot, position: Position) -> Found | None:
         """What is left of a suggestion that still fits here, the newest first; None if none does.
 
         Costs as much as the edit: what two versions share is recognised by identity.
@@ -48,7 +65,7 @@ class ShownSuggestions:
         for shown in self._shown.get(snapshot.uri, ()):
             rest = _rest(shown, snapshot, position)
             if rest:
-                return rest
+                return Found(rest, shown)
         return None
 
     def forget(self, uri: str) -> None:

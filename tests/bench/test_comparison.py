@@ -137,7 +137,7 @@ async def test_only_type_through_answers_with_what_was_shown(service: Completion
         await arm.finish()
     assert origins == {
         "anchored": "decode",
-        "anchored + type-through": "typeThrough",
+        "anchored + type-through": "cache",
         "cursor": "decode",
     }
 

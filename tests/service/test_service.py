@@ -28,13 +28,15 @@ async def test_a_request_is_answered(bench: Bench) -> None:
 
 async def test_what_was_shown_is_shown_again(bench: Bench) -> None:
     """The same request again, or one that types on, decodes nothing; an explicit one does."""
-    await bench.service.configure(Settings())
+    await bench.service.configure(Settings(prefetch=False))
     assert await bench.complete() == "hello"
     decoded = bench.model.decoded_tokens
     assert await bench.complete() == "hello"
     assert bench.model.decoded_tokens == decoded
+    assert bench.service.stats()["lastCompletion"]["origin"] == "cache"
+    assert await bench.complete("x = 1\nhe|") == "llo"
     assert bench.service.stats()["lastCompletion"]["origin"] == "typeThrough"
-    assert bench.service.stats()["requests"]["typedThrough"] == 1
+    assert bench.service.stats()["requests"]["withoutModel"] == 2
     assert await bench.complete(fresh=True) == "hello"
     assert bench.model.decoded_tokens > decoded
 
@@ -183,6 +185,7 @@ async def test_what_follows_is_there_when_the_suggestion_is_accepted(bench: Benc
     await until(lambda: bench.service._background.idle)
     decoded = bench.model.decoded_tokens
     assert await bench.complete("x = 1\nhello|") == " worl"
+    assert bench.service.stats()["lastCompletion"]["origin"] == "prefetch"
     assert bench.model.decoded_tokens == decoded
 
 

@@ -34,7 +34,8 @@ class Ghost:
         self.position = Position(self.position.line + len(lines) - 1, column)
 
     def find(self) -> str | None:
-        return self.shown.find(self.snapshot, self.position)
+        found = self.shown.find(self.snapshot, self.position)
+        return None if found is None else found.rest
 
 
 def test_typing_what_is_suggested_shows_the_rest() -> None:
