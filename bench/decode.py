@@ -25,7 +25,8 @@ from specls.app import loader
 from specls.context.document import Snapshot
 from specls.context.text import Position, Text
 from specls.core import CancelToken, Source
-from specls.engine.controllers import FixedController, LookupController
+from specls.engine.controllers import CostController, FixedController
+from specls.engine.costs import Costs, measure
 from specls.engine.decode import Limits
 from specls.engine.engine import Engine
 from specls.engine.interface import Controller, Plan
@@ -37,11 +38,12 @@ from specls.settings import Settings
 PLACES = (("argparse.py", 120, 8), ("csv.py", 90, 8))
 """File of the standard library, line, column: the beginnings of ordinary statements."""
 
-MODES: dict[str, Callable[[], Controller]] = {
-    "our loop, off": FixedController,
-    "lookup": lambda: FixedController(Plan(Source.LOOKUP, 8)),
-    "draft": lambda: FixedController(Plan(Source.DRAFT, 6)),
-    "auto (CPU)": LookupController,
+MODES: dict[str, Callable[[Costs], Controller]] = {
+    "our loop, off": lambda _costs: FixedController(),
+    "lookup": lambda _costs: FixedController(Plan(Source.LOOKUP, 8)),
+    "draft": lambda _costs: FixedController(Plan(Source.DRAFT, 6)),
+    # Without earlier suggestions: each round writes the same again.
+    "auto": lambda costs: CostController(costs, (Source.LOOKUP, Source.DRAFT)),
 }
 BARE = "bare llama.cpp"
 GIGABYTE = 1e9
@@ -55,13 +57,14 @@ def main() -> int:
     arguments = parser.parse_args()
     runtime = loader()(Settings(speculation="draft"), lambda _share: True)
     prompts = [_prompt(runtime, *place) for place in PLACES]
+    costs = measure(runtime.engine.target)
     speeds: dict[str, list[float]] = {name: [] for name in (BARE, *MODES)}
     stats: dict[str, list[GenerationStats]] = {name: [] for name in MODES}
     for _ in range(arguments.rounds):
         for prompt in prompts:
             speeds[BARE].append(_bare(runtime, prompt, arguments.tokens))
             for name, controller in MODES.items():
-                made = _ours(runtime, controller(), prompt, arguments.tokens)
+                made = _ours(runtime, controller(Costs(costs)), prompt, arguments.tokens)
                 stats[name].append(made)
                 speeds[name].append(made.decode_tokens_per_second)
     _print(speeds, stats, runtime)

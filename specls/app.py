@@ -8,17 +8,19 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from platformdirs import user_cache_path
 
+from specls import measurements
 from specls.catalogue.results import ResolvedModel
 from specls.catalogue.store import ModelStore
 from specls.core import Source
-from specls.engine.controllers import FixedController, LookupController
-from specls.engine.drafters import LookupDrafter, ModelDrafter
+from specls.engine.controllers import CostController, FixedController
+from specls.engine.costs import Costs, measure
+from specls.engine.drafters import ModelDrafter
 from specls.engine.engine import Engine
 from specls.engine.interface import Controller, Drafter, Plan
 from specls.engine.llama.loader import (
@@ -28,6 +30,7 @@ from specls.engine.llama.loader import (
     load_model,
 )
 from specls.engine.llama.model import LlamaModel
+from specls.engine.lookup import LookupDrafter, PreviousDrafter
 from specls.engine.shelf import Shelf
 from specls.engine.spill import Spill
 from specls.errors import EngineError, ModelError
@@ -154,7 +157,7 @@ class _Assembly:
                 f"({target.capacity}): the windows were made smaller."
             )
         drafters = _drafters(draft, dialect.stop_ids)
-        controller = _controller(self.settings, with_model=draft is not None)
+        controller = self._controller(resolved, target, tuple(drafters))
         engine = Engine(target, drafters, controller, self._spill(resolved, target))
 
         def close() -> None:
@@ -174,6 +177,29 @@ class _Assembly:
             notices=tuple(notices),
             close=close,
         )
+
+    def _controller(
+        self, resolved: ResolvedModel, target: LlamaModel, sources: Sequence[Source]
+    ) -> Controller:
+        """The controller for the mode: ``auto`` goes by what passes cost on this machine."""
+        fixed = {
+            "off": (),
+            "lookup": (Plan(Source.PREVIOUS, _LOOKUP_DRAFT), Plan(Source.LOOKUP, _LOOKUP_DRAFT)),
+            "draft": (Plan(Source.DRAFT, _MODEL_DRAFT),) if Source.DRAFT in sources else (),
+        }
+        plans = fixed.get(self.settings.speculation)
+        if plans is not None:
+            return FixedController(*plans)
+        return CostController(Costs(self._costs(resolved, target)), sources)
+
+    def _costs(self, resolved: ResolvedModel, target: LlamaModel) -> Mapping[int, float]:
+        """What passes cost: measured at the first load of a model, and kept."""
+        key = f"{self._build(resolved, target)} threads {self.settings.threads}"
+        known = measurements.read(states_folder(), key)
+        if known is None:
+            known = measure(target)
+            measurements.write(states_folder(), key, known)
+        return known
 
     def _spill(self, resolved: ResolvedModel, target: LlamaModel) -> Spill:
         """Where the states of documents go that make way: memory, and then disk."""
@@ -218,24 +244,14 @@ def _options(settings: Settings) -> LoadOptions:
 
 
 def _drafters(draft: LlamaModel | None, stop_ids: frozenset[int]) -> Mapping[Source, Drafter]:
-    drafters: dict[Source, Drafter] = {Source.LOOKUP: LookupDrafter(stop_ids)}
+    """All there are, the cheapest first."""
+    drafters: dict[Source, Drafter] = {
+        Source.PREVIOUS: PreviousDrafter(stop_ids),
+        Source.LOOKUP: LookupDrafter(stop_ids),
+    }
     if draft is not None:
         drafters[Source.DRAFT] = ModelDrafter(draft, stop_ids)
     return drafters
-
-
-def _controller(settings: Settings, *, with_model: bool) -> Controller:
-    """The controller for the mode: ``auto`` uses the draft model where one was loaded."""
-    model = (Plan(Source.DRAFT, _MODEL_DRAFT),) if with_model else ()
-    if settings.speculation == "off":
-        return FixedController()
-    if settings.speculation == "lookup":
-        return FixedController(Plan(Source.LOOKUP, _LOOKUP_DRAFT))
-    if settings.speculation == "draft":
-        return FixedController(*model)
-    if with_model:
-        return FixedController(Plan(Source.LOOKUP, _LOOKUP_DRAFT), *model)
-    return LookupController(longest=_LOOKUP_DRAFT)
 
 
 def _free(*models: LlamaModel) -> None:

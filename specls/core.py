@@ -55,7 +55,9 @@ class Source(Enum):
 
     TARGET = "target"
     """The target model itself, one token for one pass."""
+    PREVIOUS = "previous"
+    """Taken from an earlier suggestion for the document, and accepted by the target."""
     LOOKUP = "lookup"
-    """Copied from earlier in the context, and accepted by the target."""
+    """Copied from earlier in the open documents, and accepted by the target."""
     DRAFT = "draft"
     """Written by the draft model, and accepted by the target."""

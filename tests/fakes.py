@@ -45,7 +45,7 @@ class ScriptedModel:
     ) -> None:
         self.script = script
         self.capacity = capacity
-        self.micro_batch = self.prefill_batch = micro_batch
+        self.micro_batch = self.prefill_batch = self.most_scored = micro_batch
         self.sequences = sequences
         self.can_shift = True
         self.decoded_tokens = 0
@@ -167,6 +167,7 @@ class ListDrafter:
         self.drafts = [list(draft) for draft in drafts]
         self.limits: list[int] = []
         self.forgotten: list[object] = []
+        self.finished: list[tuple[list[int], int]] = []
 
     def begin(self, document: object, prompt: Sequence[int]) -> None:
         del document, prompt
@@ -177,6 +178,9 @@ class ListDrafter:
         del tokens, cancel
         self.limits.append(limit)
         return self.drafts.pop(0)[:limit] if self.drafts else []
+
+    def finish(self, tokens: Sequence[int], new: int) -> None:
+        self.finished.append((list(tokens), new))
 
     def forget(self, document: object) -> None:
         self.forgotten.append(document)

@@ -51,6 +51,7 @@ ALLOWED = {
         "specls.context",
         *_VALUES,
     },
+    "specls.measurements": set(),
     "specls.cli": {"specls", "specls.commands", "specls.errors"},
     "specls.app": {
         "specls.lsp",
@@ -58,6 +59,7 @@ ALLOWED = {
         "specls.engine",
         "specls.engine.llama",
         "specls.catalogue",
+        "specls.measurements",
         *_VALUES,
     },
 }

@@ -25,9 +25,15 @@ from specls.service.interface import Runtime
 from specls.settings import Settings
 
 _MOST_DIGITS = 10
-_COLOURS = {Source.TARGET: "bold cyan", Source.LOOKUP: "bold yellow", Source.DRAFT: "bold green"}
+_COLOURS = {
+    Source.TARGET: "bold cyan",
+    Source.PREVIOUS: "bold magenta",
+    Source.LOOKUP: "bold yellow",
+    Source.DRAFT: "bold green",
+}
 _WORDS = {
     Source.TARGET: "the target's own",
+    Source.PREVIOUS: "suggested before, accepted",
     Source.LOOKUP: "looked up, accepted",
     Source.DRAFT: "drafted, accepted",
 }

@@ -97,8 +97,14 @@ class Generation:
         Raises:
             Cancelled, ContextFull, DecodeFailed: as :meth:`TokenModel.decode`.
         """
-        started = perf_counter()
-        step = self._prefill(started)
+        try:
+            yield from self._steps()
+        finally:
+            for drafter in self._drafters.values():
+                drafter.finish(self._tokens, len(self._tokens) - self._base)
+
+    def _steps(self) -> Iterator[tuple[Token, ...]]:
+        step = self._prefill(perf_counter())
         decoding = perf_counter()
         while new := self._emit(step):
             yield new
@@ -187,7 +193,7 @@ class Generation:
         """A draft from the first of the planned drafters that has an idea."""
         started = perf_counter()
         left = self._limits.max_tokens - self.stats.generated_tokens - 1
-        room = min(left, self._model.micro_batch - 1)
+        room = min(left, self._model.most_scored - 1)
         for plan in self._controller.plans():
             limit = min(plan.limit, room)
             if limit < 1:

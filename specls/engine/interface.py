@@ -38,6 +38,10 @@ class TokenModel(Protocol):
         """How many tokens one :meth:`decode` may have."""
 
     @property
+    def most_scored(self) -> int:
+        """How many tokens of one :meth:`decode` may be scored."""
+
+    @property
     def prefill_batch(self) -> int:
         """How many tokens to give one :meth:`decode` when many are to be decoded. May change."""
 
@@ -128,6 +132,9 @@ class Drafter(Protocol):
         Raises:
             Cancelled: ``cancel`` was set.
         """
+
+    def finish(self, tokens: Sequence[int], new: int) -> None:
+        """The generation ended: these were its tokens, the last ``new`` of them written by it."""
 
     def forget(self, document: object) -> None:
         """The document is gone: give back what was kept for it."""

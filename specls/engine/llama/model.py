@@ -80,6 +80,11 @@ class LlamaModel:
         return self._micro_batch
 
     @property
+    def most_scored(self) -> int:
+        """Rows of scores that are kept: see :class:`TokenModel`."""
+        return min(self.sequences, self._micro_batch)
+
+    @property
     def prefill_batch(self) -> int:
         """Tokens in a batch of a prefill: see :class:`TokenModel`."""
         return self.pace.next

@@ -1,0 +1,164 @@
+"""Whether to draft, from where and how far: by costs and by what was accepted."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from specls.core import Source
+from specls.engine.controllers import Acceptance, CostController
+from specls.engine.costs import Costs
+from specls.engine.interface import Outcome
+
+CPU = {1: 1.0, 2: 1.6, 3: 2.1, 4: 2.6, 8: 4.7, 12: 5.7, 16: 5.8, 24: 8.7}
+"""Two AVX-512 cores, 1.5B, in single tokens (docs/speculation.md)."""
+
+GPU = {size: 1.0 + 0.15 * (size - 1) / 7 for size in range(1, 9)} | {16: 1.4, 24: 1.8}
+
+Accepts = Callable[[Source, int, random.Random], int]
+"""How many tokens of a draft from a source are accepted."""
+
+
+def chance(rates: Mapping[Source, float]) -> Accepts:
+    """Each token is accepted with a source's own chance, as long as those before it were."""
+
+    def accepts(source: Source, drafted: int, choice: random.Random) -> int:
+        wrong = (at for at in range(drafted) if choice.random() >= rates[source])
+        return next(wrong, drafted)
+
+    return accepts
+
+
+class Machine:
+    """Decodes with a controller on recorded costs, and tells how long it took."""
+
+    def __init__(
+        self,
+        curve: Mapping[int, float],
+        draft: Mapping[Source, float],
+        accepts: Accepts,
+        seed: int = 1,
+    ) -> None:
+        self.truth = Costs(curve)
+        self.draft = draft
+        self.accepts = accepts
+        self.choice = random.Random(seed)
+        self.controller = CostController(Costs(curve), tuple(draft))
+        self.used: list[Source | None] = []
+        self.lengths: list[int] = []
+
+    def run(self, tokens: int) -> float:
+        """The speed-up over plain decoding, for so many tokens."""
+        written, seconds = 0, 0.0
+        while written < tokens:
+            plans = self.controller.plans()
+            source, drafted = (plans[0].source, plans[0].limit) if plans else (None, 0)
+            accepted = self.accepts(source, drafted, self.choice) if source else 0
+            drafting = drafted * self.draft[source] if source else 0.0
+            verifying = self.truth.of(drafted + 1)
+            self.controller.observe(Outcome(source, drafted, accepted, drafting, verifying))
+            self.used.append(source)
+            self.lengths.append(drafted)
+            written += 1 + accepted
+            seconds += drafting + verifying
+        return written * self.truth.of(1) / seconds
+
+
+def best_fixed(curve: Mapping[int, float], each: float, rate: float, most: int = 8) -> float:
+    """The speed-up of the best fixed length, by search."""
+    costs = Costs(curve)
+    return max(
+        (1 + accepted) * costs.of(1) / (costs.of(k + 1) + k * each)
+        for k, accepted in enumerate(Acceptance(rate).expected(most), start=1)
+    )
+
+
+def test_a_draft_model_is_left_alone_on_a_cpu() -> None:
+    """Where a batch and a draft cost what they cost on a CPU, three of four right are too few."""
+    machine = Machine(CPU, {Source.DRAFT: 0.6}, chance({Source.DRAFT: 0.75}))
+    assert machine.run(2000) > 0.97
+    assert machine.used.count(Source.DRAFT) / len(machine.used) < 0.05
+
+
+@pytest.mark.parametrize("rate", [0.5, 0.6, 0.75, 0.9])
+def test_a_draft_model_is_used_on_a_gpu(rate: float) -> None:
+    """Where a batch costs hardly more than a token, it's within a twentieth of the best length."""
+    machine = Machine(GPU, {Source.DRAFT: 0.08}, chance({Source.DRAFT: rate}))
+    assert machine.run(5000) > 0.95 * best_fixed(GPU, 0.08, rate)
+    assert machine.used.count(Source.DRAFT) / len(machine.used) > 0.9
+
+
+def test_long_right_drafts_win_on_a_cpu_as_well() -> None:
+    """What is copied word by word is verified in long batches."""
+    machine = Machine(CPU, {Source.LOOKUP: 0.0}, chance({Source.LOOKUP: 1.0}))
+    assert machine.run(2000) > 2.0
+    assert max(machine.lengths) == 15  # a batch of 16 costs hardly more than one of 12
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.1, 0.3])
+@pytest.mark.parametrize("curve", [CPU, GPU])
+def test_wrong_drafts_cost_next_to_nothing(curve: Mapping[int, float], rate: float) -> None:
+    """Whatever is refused, it's never slower than decoding alone by more than a thirtieth."""
+    sources = {Source.PREVIOUS: 0.0, Source.LOOKUP: 0.0}
+    machine = Machine(curve, sources, chance(dict.fromkeys(sources, rate)))
+    assert machine.run(1000) > 0.97
+
+
+def test_what_becomes_right_is_found() -> None:
+    """A source that was wrong for long is tried now and then, and used when it's worth it."""
+    right = itertools.count()
+
+    def accepts(_source: Source, drafted: int, _choice: random.Random) -> int:
+        return drafted if next(right) > 20 else 0
+
+    machine = Machine(CPU, {Source.LOOKUP: 0.0}, accepts)
+    machine.run(6000)
+    assert machine.used[-100:].count(Source.LOOKUP) > 90
+
+
+def test_what_becomes_wrong_is_left() -> None:
+    """A source that stops being right is left within a few passes."""
+    right = itertools.count()
+
+    def accepts(_source: Source, drafted: int, _choice: random.Random) -> int:
+        return drafted if next(right) < 50 else 0
+
+    machine = Machine(CPU, {Source.LOOKUP: 0.0}, accepts)
+    machine.run(2000)
+    assert machine.used[-100:].count(Source.LOOKUP) <= 3
+    wasted = sum(1 for length in machine.lengths[50:] if length > 1)
+    assert wasted < 20
+
+
+def test_the_best_source_comes_first() -> None:
+    """Of two that are worth it, the one that promises more is asked first."""
+    rates = {Source.PREVIOUS: 0.7, Source.LOOKUP: 0.95}
+    machine = Machine(CPU, {Source.PREVIOUS: 0.0, Source.LOOKUP: 0.0}, chance(rates))
+    for _ in range(200):
+        for source in rates:
+            accepted = machine.accepts(source, 4, machine.choice)
+            machine.controller.observe(Outcome(source, 4, accepted, 0.0, CPU[4]))
+    assert next(plan.source for plan in machine.controller.plans()) is Source.LOOKUP
+
+
+def test_nothing_drafted_is_learnt_from_as_well() -> None:
+    """Plain passes refine what a token costs, and change no acceptance."""
+    machine = Machine(CPU, {Source.LOOKUP: 0.0}, chance({Source.LOOKUP: 1.0}))
+    before = machine.controller.choice(Source.LOOKUP)
+    machine.controller.observe(Outcome(None, 0, 0, 0.0, 1.0))
+    assert machine.controller.choice(Source.LOOKUP) == before
+
+
+def test_acceptance_is_by_position() -> None:
+    """Tokens far into a draft have a rate of their own; those behind a wrong one tell nothing."""
+    acceptance = Acceptance(0.5)
+    for _ in range(300):
+        acceptance.observe(8, 2)
+    assert acceptance.rate(0) > 0.95
+    assert acceptance.rate(1) > 0.95
+    assert acceptance.rate(2) < 0.15
+    assert acceptance.rate(3) == acceptance.rate(2)
+    assert list(acceptance.expected(8))[-1] == pytest.approx(2.0, abs=0.3)

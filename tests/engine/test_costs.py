@@ -1,0 +1,59 @@
+"""What passes cost: between what was measured, beyond it, and as the machine changes."""
+
+from __future__ import annotations
+
+import pytest
+
+from specls.engine.costs import SIZES, Costs, measure
+from tests.fakes import ScriptedModel
+
+CURVE = {1: 1.0, 2: 1.6, 4: 2.6, 8: 4.6}
+
+
+@pytest.mark.parametrize(
+    ("tokens", "seconds"), [(1, 1.0), (2, 1.6), (3, 2.1), (6, 3.6), (8, 4.6), (12, 6.6)]
+)
+def test_what_wasn_t_measured_is_in_between(tokens: int, seconds: float) -> None:
+    """Between two sizes it's interpolated, and beyond the last the slope goes on."""
+    assert Costs(CURVE).of(tokens) == pytest.approx(seconds)
+
+
+def test_one_size_is_enough() -> None:
+    """With only single tokens measured, a batch is taken to cost as much for each."""
+    assert Costs({1: 0.5}).of(4) == 2.0
+
+
+def test_it_never_gets_cheaper_than_a_token() -> None:
+    """Noise that makes a larger batch cheaper isn't extrapolated below the cost of one token."""
+    assert Costs({1: 1.0, 2: 1.2, 4: 1.0}).of(100) >= 1.0
+
+
+def test_what_is_seen_refines_what_is_known() -> None:
+    """A size that's run again and again has the cost that it has, also one not measured first."""
+    costs = Costs(CURVE)
+    for _ in range(100):
+        costs.observe(3, 5.0)
+    assert costs.of(3) == pytest.approx(5.0, rel=0.01)
+    assert costs.of(2) == 1.6
+    assert 3 in costs.as_dict()
+
+
+def test_a_hiccup_counts_little() -> None:
+    """One pass that took a hundred times as long changes little."""
+    costs = Costs(CURVE)
+    costs.observe(1, 100.0)
+    assert costs.of(1) < 1.3
+
+
+def test_measuring_runs_what_there_is_time_for() -> None:
+    """All sizes are run on a quick model, within what may be scored, and nothing is left behind."""
+    model = ScriptedModel(len, micro_batch=12)
+    found = measure(model)
+    assert list(found) == [size for size in SIZES if size <= 12]
+    assert all(seconds > 0 for seconds in found.values())
+    assert model.cells == []
+
+
+def test_measuring_ends_in_time() -> None:
+    """On a slow model the small sizes are measured alone, at least the first."""
+    assert list(measure(ScriptedModel(len, micro_batch=16), seconds=0.0)) == [1]
