@@ -41,8 +41,9 @@ class Settings:
     )
     speculation: str = _setting(
         "auto",
-        "Where drafts come from: `off` (none), `lookup` (n-grams of the document), `draft` "
-        "(n-grams, then the draft model), `auto` (what pays on this machine).",
+        "Where drafts come from: `off` (none), `lookup` (earlier suggestions and n-grams of the "
+        "open documents), `draft` (the draft model), `auto` (what pays on this machine, by "
+        "measurement).",
         choices=("off", "lookup", "draft", "auto"),
     )
     max_tokens: int = _setting(64, "The most tokens one completion may have.", low=1, high=1024)
