@@ -48,6 +48,9 @@ they gained (docs/speculation.md)."""
 
 _LOOKUP_DRAFT = 8
 
+_TIDY_SECONDS = 2.0
+"""How long the deletion of saved states may delay a load."""
+
 
 def states_folder() -> Path:
     """Where the states of documents lie: ``SPECLS_STATES``, or in the user's cache folder."""
@@ -204,8 +207,10 @@ class _Assembly:
     def _spill(self, resolved: ResolvedModel, target: LlamaModel) -> Spill:
         """Where the states of documents go that make way: memory, and then disk."""
         disk = self.settings.kv_disk_mib * 2**20
-        shelf = Shelf(states_folder(), disk, self._build(resolved, target)) if disk else None
-        return Spill(self.settings.kv_budget_mib * 2**20, shelf)
+        shelf = Shelf(states_folder(), disk, self._build(resolved, target))
+        if not disk:
+            shelf.close(_TIDY_SECONDS)
+        return Spill(self.settings.kv_budget_mib * 2**20, shelf if disk else None)
 
     def _build(self, resolved: ResolvedModel, target: LlamaModel) -> str:
         """Everything that a saved state depends on besides its tokens."""

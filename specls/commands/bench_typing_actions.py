@@ -89,8 +89,13 @@ def _server(url: str | None, settings: Settings, messages: Console) -> LlamaServ
 
 def _check_writable(path: Path | None) -> None:
     """Rather fail now than after an hour of measuring."""
-    if path is not None and not path.resolve().parent.is_dir():
-        raise SettingsError(f"--json: there is no folder {path.resolve().parent}.")
+    if path is None:
+        return
+    try:
+        with path.open("a", encoding="utf-8"):
+            pass
+    except OSError as error:
+        raise SettingsError(f"--json: {path} can't be written: {error.strerror}.") from error
 
 
 def _warn(messages: Console, text: str) -> None:

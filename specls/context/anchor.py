@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from specls.context.document import Snapshot
 from specls.context.place import only_closes
 from specls.context.text import Position
-from specls.context.window import Count, Window, cut, plain
+from specls.context.window import Count, Window, cost, cut, plain
 
 _MOST_LINES = 30
 _MOST_CHARACTERS = 3200
@@ -149,14 +149,26 @@ def _prefix(
     What the model has read of a prefix stays valid while its beginning stays.
     """
     for known in _where_it_may_be(None if last is None or last.partial else last, snapshot):
-        if known.start.line < at.line:
-            before = _between(snapshot, known.start, at)
-            size = sum(map(count, before.splitlines(keepends=True)))
-            same = before.partition("\n")[0] == known.prefix.partition("\n")[0]
-            if same and (budget // 2 <= size or known.start.line == 0) and size <= budget:
-                return known.start, before
+        if _begins(known, snapshot, at, budget, count):
+            return known.start, _between(snapshot, known.start, at)
     window = cut(snapshot, at, budget, 0, count)
     return window.start, window.before
+
+
+def _begins(known: Anchor, snapshot: Snapshot, at: Position, budget: int, count: Count) -> bool:
+    """Whether a window from where that of ``known`` begins up to ``at`` fits, and isn't small."""
+    start = known.start
+    if not 0 < at.line - start.line <= budget:
+        return False
+    first = snapshot.text.content(start.line)[start.column :]
+    if plain(first) != known.prefix.partition("\n")[0]:
+        return False
+    left = budget
+    for line in range(start.line, at.line + 1):
+        left -= cost(snapshot.text.line(line), left, count)
+        if left < 0:
+            return False
+    return start.line == 0 or budget - left >= budget // 2
 
 
 def _seen(

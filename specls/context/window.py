@@ -98,14 +98,14 @@ def _lines_before(text: Text, stop: int, budget: int, count: Count) -> list[str]
     """The lines above that fit, from the first whose number the step divides."""
     first = stop
     while first > 0:
-        budget -= _cost(text.line(first - 1), budget, count)
+        budget -= cost(text.line(first - 1), budget, count)
         if budget < 0:
             break
         first -= 1
     return list(text.lines(_aligned(first, stop, _MAX_STEP), stop))
 
 
-def _cost(line: str, budget: int, count: Count) -> int:
+def cost(line: str, budget: int, count: Count) -> int:
     """The tokens of a line; of one that's surely too long, only that it's more than ``budget``."""
     return budget + 1 if len(line) > _LONGEST_TOKEN * max(budget, 1) else count(line)
 
@@ -122,7 +122,7 @@ def _aligned(first: int, stop: int, most: int = sys.maxsize) -> int:
 def _lines_after(text: Text, line: int, budget: int, count: Count) -> list[str]:
     last = line + 1
     while last < len(text):
-        budget -= _cost(text.line(last), budget, count)
+        budget -= cost(text.line(last), budget, count)
         if budget < 0:
             break
         last += 1

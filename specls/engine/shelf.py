@@ -30,6 +30,9 @@ _MAGIC = b"specls state 1\n"
 _LONGEST_HEADER = 4096
 _FOLDERS, _FILES = "[0-9a-f]" * 16, "[0-9a-f]" * 32
 _SUFFIX, _PART = ".state", ".part"
+_ABSENT = (FileNotFoundError, NotADirectoryError)
+_DAMAGED = (OSError, ValueError, OverflowError, RecursionError)
+
 _PART_SECONDS = 3600.0
 """A part that's older was left by a process that died."""
 
@@ -59,6 +62,8 @@ class Kept:
 class Shelf:
     """At most so many bytes of states in a folder; the ones used the longest time ago go first.
 
+    What is there already and doesn't fit is deleted at once; with a budget of 0 that's everything.
+
     Several processes may share the folder. Files are written on a thread of its own; everything
     else is called from the engine's.
     """
@@ -72,6 +77,9 @@ class Shelf:
         self._writing: dict[str, Future[None]] = {}
         self._written: dict[str, float] = {}
         self._known: dict[str, Kept | None] = {}
+        self._told = False
+        # The budget may be smaller than it was.
+        self._writing[""] = self._writer.submit(self._tidy, budget)
 
     def age(self, document: object) -> float:
         """Seconds since this process wrote the document's state; infinite if it never did."""
@@ -125,7 +133,7 @@ class Shelf:
         except OSError as error:
             self._known.pop(name, None)
             self._written.pop(name, None)
-            logger.warning("The state of a document can't be written: %s", error.strerror or error)
+            self._tell("The state of a document can't be written: %s.", error.strerror or error)
 
     def _write_file(self, path: Path, pieces: Iterable[bytes]) -> None:
         """Readable by its owner alone: it's what somebody wrote."""
@@ -165,9 +173,9 @@ class Shelf:
         try:
             with self._path(name).open("rb") as file:
                 return _read_header(file)
-        except FileNotFoundError:
+        except _ABSENT:
             pass
-        except (OSError, ValueError) as error:
+        except _DAMAGED as error:
             self._ignore(name, error)
         return None
 
@@ -178,10 +186,18 @@ class Shelf:
                 kept = _read_header(file)
                 state = _read_state(file, kept)
             os.utime(path)
-        except (OSError, ValueError) as error:
+        except _ABSENT:
+            return None
+        except _DAMAGED as error:
             self._ignore(name, error)
             return None
         return Spilled(kept.tokens, state, kept.exact, kept.movable)
+
+    def _tell(self, message: str, reason: object) -> None:
+        """Say what is wrong with the folder, once."""
+        if not self._told:
+            self._told = True
+            logger.warning(message, reason)
 
     def _ignore(self, name: str, error: Exception) -> None:
         reason = error.strerror if isinstance(error, OSError) else error
@@ -223,7 +239,8 @@ def _read_header(file: BinaryIO) -> Kept:
     except (KeyError, TypeError) as error:
         raise ValueError("its header is damaged") from error
     size = os.fstat(file.fileno()).st_size
-    if not 0 <= exact <= count <= size or not 0 <= state <= size:
+    inside = 0 <= movable.start <= movable.stop <= count
+    if not inside or not 0 <= exact <= count <= size or not 0 <= state <= size:
         raise ValueError("it's damaged")
     raw = file.read(4 * count)
     if len(raw) != 4 * count:

@@ -108,8 +108,11 @@ class Spill:
             self.forget(oldest)
 
     def save(self, document: object, spilled: Spilled) -> None:
-        """Put a state on disk."""
-        if self.second is not None:
+        """Put a state on disk, unless it's there."""
+        if self.second is None:
+            return
+        there = self.second.look(document)
+        if there is None or list(there.tokens) != spilled.tokens or there.exact != spilled.exact:
             self.counts.saved += 1
             self.second.put(document, spilled)
 
@@ -138,7 +141,5 @@ class Spill:
         """Put all on disk, as far as that is done within so many seconds."""
         if self.second is not None:
             for document, spilled in reversed(self._kept.items()):
-                there = self.second.look(document)
-                if there is None or list(there.tokens) != spilled.tokens:
-                    self.save(document, spilled)
+                self.save(document, spilled)
             self.second.close(seconds)

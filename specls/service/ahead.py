@@ -45,8 +45,6 @@ class Ahead:
     def changed(self, request: Request) -> None:
         """A document was changed at a place, where a completion may be asked for."""
         uri = request.snapshot.uri
-        # All else was planned for a text that is no more.
-        self._forget(uri)
 
         def decode_typed(runtime: Runtime, cancel: CancelToken) -> None:
             follow(runtime, request, cancel)
@@ -58,7 +56,7 @@ class Ahead:
     def asked(self, request: Request) -> None:
         """A request came, which the background must not delay."""
         uri = request.snapshot.uri
-        self._forget(uri)
+        self.forget(uri)
         self._background.pause()
 
     def done(self, request: Request) -> None:
@@ -101,9 +99,13 @@ class Ahead:
         self._want(Kind.SETTLE, uri, settle)
         self._want(Kind.SAVE, uri, save)
 
-    def closed(self, uri: str) -> None:
-        """A document was closed: nothing of it is wanted any more."""
-        self._forget(uri)
+    def forget(self, uri: str) -> None:
+        """Nothing that was planned for a document is wanted any more."""
+        for kind in Kind:
+            self._background.forget(kind, uri)
+        for key in [key for key in self._timers if key[1] == uri]:
+            self._timers.pop(key).cancel()
+        self._background.go_on()
 
     def clear(self) -> None:
         """Stop everything."""
@@ -134,9 +136,3 @@ class Ahead:
             action()
 
         self._timers[name, uri] = asyncio.get_running_loop().call_later(seconds, act)
-
-    def _forget(self, uri: str) -> None:
-        for kind in Kind:
-            self._background.forget(kind, uri)
-        for key in [key for key in self._timers if key[1] == uri]:
-            self._timers.pop(key).cancel()

@@ -57,7 +57,10 @@ def grow(runtime: Runtime, request: Request, cancel: CancelToken, *, settle: boo
     """
     cancel.raise_if_cancelled()
     where, uri = (request.snapshot, request.position), request.snapshot.uri
-    if not runtime.prompts.holds(*where, request.settings.prompt_layout):
+    layout = request.settings.prompt_layout
+    if settle and not runtime.prompts.anchors(layout):
+        _settle(runtime, request, cancel)
+    if not runtime.prompts.holds(*where, layout):
         return
     stale = runtime.engine.approximate(uri) or runtime.prompts.is_stale(*where)
     if not runtime.prompts.is_partial(uri) and not (settle and stale):
@@ -68,6 +71,16 @@ def grow(runtime: Runtime, request: Request, cancel: CancelToken, *, settle: boo
     runtime.engine.prepare(uri, frozen.tokens, cancel, frozen.movable)
     runtime.prompts.adopt(uri, anchor)
     follow(runtime, request, cancel)
+
+
+def _settle(runtime: Runtime, request: Request, cancel: CancelToken) -> None:
+    """In a layout without an anchor: decode exactly what was carried over."""
+    if not runtime.engine.approximate(request.snapshot.uri):
+        return
+    budget = budget_of(request.settings, runtime.engine.target.capacity)
+    where, layout = (request.snapshot, request.position), request.settings.prompt_layout
+    built = runtime.prompts.build(*where, budget.windows, layout)
+    runtime.engine.prepare(request.snapshot.uri, built.tokens, cancel, built.movable)
 
 
 def complete_ahead(runtime: Runtime, request: Request, cancel: CancelToken) -> Completion | None:

@@ -135,6 +135,8 @@ class CompletionService:
             if self._running.get(snapshot.uri) is running:
                 del self._running[snapshot.uri]
                 self._ahead.done(request)
+            else:
+                self._background.go_on()
         completion = self._outcome(running)
         if completion is not None and completion.text:
             self._ahead.shown(request, completion.text)
@@ -196,6 +198,8 @@ class CompletionService:
         """A document was changed, perhaps at one place: a request for it is pointless now."""
         self.supersede(snapshot.uri)
         self._newest = snapshot
+        # What was planned was planned for a text that is no more.
+        self._ahead.forget(snapshot.uri)
         if position is not None and self.models.status.state is State.READY:
             self._ahead.changed(Request(snapshot, position, self.settings))
 
@@ -210,7 +214,7 @@ class CompletionService:
         """The document was closed: stop its request and free its part of the cache."""
         self.supersede(uri)
         self._shown.forget(uri)
-        self._ahead.closed(uri)
+        self._ahead.forget(uri)
         self._asked.pop(uri, None)
         if self._newest is not None and self._newest.uri == uri:
             self._newest = None

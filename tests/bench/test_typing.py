@@ -44,6 +44,7 @@ def test_a_small_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         ("--repo nowhere", "--repo"),
         ("--max-tokens none", "--max-tokens"),
         ("--json nowhere/a.json", "--json"),
+        ("--json .", "--json"),
     ],
 )
 def test_wrong_arguments_are_told(

@@ -256,3 +256,21 @@ def test_the_window_begins_where_it_began() -> None:
     assert seen.anchor.start == start
     editing.cursor = Position(330, 0)
     assert editing.look((600, 50)).anchor.start > start
+
+
+def test_a_jump_in_a_large_file_reads_the_window_alone() -> None:
+    """However far the cursor goes, what's counted is a window, and not what lies between."""
+    lines = [f"x{number} = {number}\n" for number in range(20_000)]
+    snapshot = Snapshot("file:///a", 1, "python", Text("".join(lines) + "y" * 100_000 + "\nz\n"))
+    counted: list[int] = []
+
+    def count(text: str) -> int:
+        counted.append(len(text))
+        return words(text)
+
+    anchor = follow(None, snapshot, Position(100, 0), (300, 100), count).anchor
+    for line in (20_002, 300, 19_990, 20_001):
+        counted.clear()
+        anchor = follow(anchor, snapshot, Position(line, 0), (300, 100), count).anchor
+        assert sum(counted) < 50_000
+        assert len(counted) < 800

@@ -116,6 +116,18 @@ def more_exact(raw: bytes) -> bytes:
     return raw.replace(b'"exact": 3', b'"exact": 4', 1)
 
 
+def infinite(raw: bytes) -> bytes:
+    return raw.replace(b'"exact": 3', b'"exact": 1e999', 1)
+
+
+def deep(raw: bytes) -> bytes:
+    return raw[: raw.index(b"{")] + b"[" * 4000 + b"\n"
+
+
+def outside(raw: bytes) -> bytes:
+    return raw.replace(b"[1, 3]", b"[1, 9]", 1)
+
+
 def no_header(raw: bytes) -> bytes:
     return raw.replace(b'"exact"', b'"exxct"', 1)
 
@@ -125,7 +137,11 @@ def empty(_raw: bytes) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "damage", [cut, grown, turned, other_tokens, old_version, huge, more_exact, no_header, empty]
+    "damage",
+    [
+        *(cut, grown, turned, other_tokens, old_version, huge, more_exact),
+        *(infinite, deep, outside, no_header, empty),
+    ],
 )
 def test_what_is_damaged_is_ignored(
     shelf: Shelf, tmp_path: Path, damage: Callable[[bytes], bytes], caplog: pytest.LogCaptureFixture
@@ -207,6 +223,32 @@ def test_what_was_deleted_is_known_to_be(tmp_path: Path) -> None:
     assert [shelf.look(number) is not None for number in range(8)] == [False] * 4 + [True] * 4
 
 
+@pytest.mark.parametrize(("budget", "left"), [(BUDGET, 4), (5000, 2), (0, 0)])
+def test_a_smaller_budget_deletes_what_is_there(tmp_path: Path, budget: int, left: int) -> None:
+    """States of an earlier run that don't fit any more are deleted at the start; at 0 all are."""
+    first = Shelf(tmp_path, BUDGET, "model")
+    for number in range(4):
+        first.put(number, Spilled([1], bytes(2000), 1, NOWHERE))
+    first.close(10)
+    Shelf(tmp_path, budget, "model").close(10)
+    assert len(list(tmp_path.rglob("*.state"))) == left
+
+
+def test_a_folder_that_is_gone_is_no_damage(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Where nothing is, nothing is said to be ignored; what can't be written is said once."""
+    (tmp_path / "file").write_text("")
+    shelf = Shelf(tmp_path / "file", BUDGET, "model")
+    with caplog.at_level(logging.WARNING):
+        assert shelf.load("a") is None
+        assert caplog.text == ""
+        shelf.put("a", STATE)
+        shelf.put("b", STATE)
+        shelf.close(10)
+    assert len(caplog.records) == 1
+
+
 def test_files_of_others_stay(tmp_path: Path) -> None:
     """In a folder that holds other things, nothing but saved states is ever deleted."""
     others = [tmp_path / "films" / "big.part", tmp_path / "games" / "a.state"]
@@ -250,6 +292,16 @@ def test_a_state_is_written_when_it_is_worth_it(tmp_path: Path) -> None:
     assert table.counts.saved == 1
     table.save("a", least=5, seconds=0)
     assert table.counts.saved == 2
+    table.finish(least=5, seconds=10)
+
+
+def test_what_is_on_disk_already_is_not_written_again(tmp_path: Path) -> None:
+    """A document that's closed as it was opened leaves its file alone."""
+    table = SessionTable(ScriptedModel(len), Spill(0, again(tmp_path)))
+    for _ in range(3):
+        table.open("a", 40).sync(list(range(10)))
+        table.close("a")
+    assert table.counts.saved == 1
     table.finish(least=5, seconds=10)
 
 

@@ -324,3 +324,49 @@ async def test_typed_text_needn_t_wait_for_other_work(bench: Bench) -> None:
     await until(lambda: kinds._kind.name == "FOLLOW" or kinds.idle)
     await until(lambda: idle(bench.service))
     assert any(bytes(held[-2:]) == b"yy" for held in bench.model.held.values() if held[-1] < 256)
+
+
+async def test_the_usual_layout_is_made_exact_as_well(bench: Bench) -> None:
+    """Without an anchor, what was carried over is decoded exactly after a pause, too."""
+    await bench.service.configure(Settings(prefetch=False, prompt_layout="cursor"))
+    await bench.complete("x = 1\ny|\n" + TAIL)
+    await bench.complete("w = 1\nx = 1\ny|\n" + TAIL, fresh=True)
+    assert bench.last.approximate_tokens > 0
+    await until(lambda: idle(bench.service))
+    await bench.complete("w = 1\nx = 1\ny|\n" + TAIL, fresh=True)
+    assert bench.last.approximate_tokens == 0
+
+
+@pytest.mark.parametrize("end", ["close", "change"])
+async def test_other_work_goes_on_however_a_request_ends(bench: Bench, end: str) -> None:
+    """What waits for another document is done after a request was closed or changed away."""
+    await bench.service.configure(QUIET)
+    await bench.complete("x = 1\ny|\n" + TAIL)
+    await bench.complete("x = 11\ny|\n" + TAIL, fresh=True)
+    assert bench.last.approximate_tokens > 0
+    bench.go.clear()
+    bench.busy.clear()
+    other = asyncio.create_task(bench.complete("q|\n", "file:///b"))
+    await until(bench.busy.is_set)
+    await asyncio.sleep(0.1)  # the first document's pause begins meanwhile
+    if end == "close":
+        bench.service.close("file:///b")
+    else:
+        bench.service.changed(place("z|", "file:///b")[0])
+    bench.go.set()
+    assert await other is None
+    await until(lambda: idle(bench.service))
+    await bench.complete("x = 11\ny|\n" + TAIL, fresh=True)
+    assert bench.last.approximate_tokens == 0
+
+
+async def test_a_change_at_several_places_ends_what_was_planned(bench: Bench) -> None:
+    """With several cursors or a whole new text, nothing is read of the old one."""
+    await bench.service.configure(QUIET)
+    await bench.complete("x = 1\ny|\n" + TAIL)
+    await bench.complete("x = 11\ny|\n" + TAIL, fresh=True)
+    decoded = bench.model.decoded_tokens
+    bench.service.changed(place("import os|")[0])
+    assert not bench.service._ahead._timers
+    await until(lambda: idle(bench.service))
+    assert bench.model.decoded_tokens == decoded
