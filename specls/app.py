@@ -60,16 +60,20 @@ def states_folder() -> Path:
     return user_cache_path("specls", appauthor=False) / "states"
 
 
-def loader(store: ModelStore | None = None) -> ModelLoader:
-    """What loads the models that settings name, from the models on this machine."""
-    return ModelLoader(store or ModelStore())
+def loader(store: ModelStore | None = None, states: Path | None = None) -> ModelLoader:
+    """What loads the models that settings name, from the models on this machine.
+
+    The states of documents are kept in the folder ``states``; without one, none is kept on disk.
+    """
+    return ModelLoader(store or ModelStore(), states)
 
 
 class ModelLoader:
     """See :class:`specls.service.interface.Loader`."""
 
-    def __init__(self, store: ModelStore) -> None:
+    def __init__(self, store: ModelStore, states: Path | None) -> None:
         self._store = store
+        self._states = states
 
     def check(self, settings: Settings) -> None:
         """See that the target is there."""
@@ -77,7 +81,7 @@ class ModelLoader:
 
     def __call__(self, settings: Settings, progress: Callable[[float], bool]) -> Runtime:
         """Load target and draft."""
-        return _Assembly(self._store, settings, progress).runtime()
+        return _Assembly(self._store, self._states, settings, progress).runtime()
 
 
 @dataclass
@@ -85,6 +89,7 @@ class _Assembly:
     """The steps of putting a runtime together; what it couldn't do becomes a notice."""
 
     store: ModelStore
+    states: Path | None
     settings: Settings
     progress: Callable[[float], bool]
 
@@ -206,11 +211,15 @@ class _Assembly:
 
     def _spill(self, resolved: ResolvedModel, target: LlamaModel) -> Spill:
         """Where the states of documents go that make way: memory, and then disk."""
-        disk = self.settings.kv_disk_mib * 2**20
-        shelf = Shelf(states_folder(), disk, self._build(resolved, target))
+        memory, disk = (
+            each * 2**20 for each in (self.settings.kv_budget_mib, self.settings.kv_disk_mib)
+        )
+        if self.states is None:
+            return Spill(memory)
+        shelf = Shelf(self.states, disk, self._build(resolved, target))
         if not disk:
             shelf.close(_TIDY_SECONDS)
-        return Spill(self.settings.kv_budget_mib * 2**20, shelf if disk else None)
+        return Spill(memory, shelf if disk else None)
 
     def _build(self, resolved: ResolvedModel, target: LlamaModel) -> str:
         """Everything that a saved state depends on besides its tokens."""
@@ -275,7 +284,7 @@ def serve_stdio() -> int:
     reader, writer = take_over_stdio()
 
     async def run() -> int:
-        service = CompletionService(loader())
+        service = CompletionService(loader(states=states_folder()))
         server = Server(service)
         service.models.on_status = server.tell
         loop = asyncio.get_running_loop()

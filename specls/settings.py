@@ -97,7 +97,7 @@ class Settings:
         1024,
         "How much disk space, in MiB, such states may take when memory is full or the server ends, "
         "so that a restart needn't read the documents again. They hold what is in your files, and "
-        "only you can read them. 0 writes nothing to disk.",
+        "only you can read them. 0 writes nothing to disk, and deletes what is there.",
         low=0,
         high=1_048_576,
     )

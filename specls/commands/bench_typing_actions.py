@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -27,8 +26,7 @@ _LEAST_WIDTH = 110
 
 def run(arguments: argparse.Namespace) -> int:
     """Replay, print the tables, write the values."""
-    # Without states on disk, so that each place is new to each arm.
-    settings = replace(settings_of(arguments), kv_disk_mib=0)
+    settings = settings_of(arguments)
     plan = _plan(arguments)
     sources = _sources(arguments.repo)
     _check_writable(arguments.json)

@@ -38,11 +38,10 @@ TIGHT = Settings(
 
 @pytest.fixture(scope="module")
 def tight(store: ModelStore, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SPECLS_STATES", str(tmp_path_factory.mktemp("tight")))
-        runtime = loader(store)(TIGHT, lambda _share: True)
-        yield runtime
-        runtime.close()
+    states = tmp_path_factory.mktemp("tight")
+    runtime = loader(store, states)(TIGHT, lambda _share: True)
+    yield runtime
+    runtime.close()
 
 
 def ask(runtime: Runtime, number: int) -> Completion:
