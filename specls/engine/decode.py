@@ -6,8 +6,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
+import numpy as np
+import numpy.typing as npt
+
 from specls.core import CancelToken, FinishReason, Source
 from specls.engine.interface import Constraint, Controller, Drafter, Outcome, TokenModel
+from specls.engine.sampling import (
+    GREEDY,
+    Distribution,
+    Sampling,
+    accepted_by_chance,
+    certain,
+    distribution,
+)
 from specls.engine.session import NOWHERE, Session
 from specls.engine.verify import accepted_greedily
 from specls.metrics import GenerationStats
@@ -23,10 +34,12 @@ class Token:
 
 @dataclass(frozen=True)
 class Limits:
-    """Where a generation ends at the latest."""
+    """Where a generation ends at the latest, and how it goes there."""
 
     max_tokens: int
     stop_ids: frozenset[int] = frozenset()
+    sampling: Sampling = GREEDY
+    """How each token is drawn; by default the best one is taken."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +97,7 @@ class Generation:
         self._cancel = cancel
         self._healing = healing
         self._on_prefill = on_prefill or (lambda _tokens, _seconds: None)
+        self._random = np.random.default_rng(limits.sampling.seed)
         self._movable = movable
         self._exactly = exactly
         self._base = len(prompt) - (healing.tokens if healing else 0)
@@ -141,11 +155,16 @@ class Generation:
         return tuple(Token(token, Source.TARGET) for token in new)
 
     def _choose(self, row: int, new: Sequence[int]) -> int:
-        """The best token of a row among those that may follow the new ones."""
+        """The token of a row among those that may follow the new ones: the best, or a draw."""
         allowed = self._healing.constraint.allowed(new) if self._healing else None
+        if not self._limits.sampling.greedy:
+            return self._says(row, allowed).draw(self._random)
         if allowed is None:
             return self._model.best(row)
         return int(allowed[self._model.logits(row)[allowed].argmax()])
+
+    def _says(self, row: int, allowed: npt.NDArray[np.int32] | None = None) -> Distribution:
+        return distribution(self._model.logits(row), self._limits.sampling, allowed)
 
     def _emit(self, step: tuple[Token, ...]) -> tuple[Token, ...]:
         """The part of a step that is within the limits; sets ``stats.finish`` when they end it."""
@@ -172,16 +191,21 @@ class Generation:
         base = len(self._session.tokens)
         batch = [self._tokens[-1], *draft.tokens]
         self._session.append(batch, scored=len(batch), cancel=self._cancel)
-        if free:
-            choices = [self._model.best(row) for row in range(len(batch))]
-        else:
-            choices = [self._choose(0, new)]
-        accepted = accepted_greedily(draft.tokens, choices)
+        accepted, following = self._verify(draft.tokens) if free else (0, self._choose(0, new))
         self._session.truncate(base + 1 + accepted)
         self._observe(draft, accepted, perf_counter() - started)
         source = draft.source or Source.TARGET
         tokens = [Token(each, source) for each in draft.tokens[:accepted]]
-        return (*tokens, Token(choices[accepted], Source.TARGET))
+        return (*tokens, Token(following, Source.TARGET))
+
+    def _verify(self, draft: Sequence[int]) -> tuple[int, int]:
+        """How many drafted tokens the last pass accepts, and the token behind them."""
+        if self._limits.sampling.greedy:
+            choices = [self._model.best(row) for row in range(len(draft) + 1)]
+            accepted = accepted_greedily(draft, choices)
+            return accepted, choices[accepted]
+        # Drafters are sure of what they say: each token is drawn from nothing but itself.
+        return accepted_by_chance(draft, list(map(certain, draft)), self._says, self._random)
 
     def _is_free(self) -> bool:
         """Whether any token may come next."""

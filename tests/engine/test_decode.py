@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +14,8 @@ from specls.engine.controllers import FixedController
 from specls.engine.decode import Generation, Limits, Token
 from specls.engine.drafters import ModelDrafter
 from specls.engine.engine import Engine
-from specls.engine.interface import Controller, Drafter, Outcome, Plan
+from specls.engine.interface import Controller, Drafter, Logits, Outcome, Plan
+from specls.engine.sampling import Sampling
 from specls.engine.verify import accepted_greedily
 from specls.errors import Cancelled
 from tests.fakes import END, ListDrafter, ScriptedModel, writes
@@ -207,3 +209,46 @@ def test_closing_a_document_reaches_every_drafter() -> None:
     engine.close("a")
     assert model.held[0] == []
     assert drafter.forgotten == ["a"]
+
+
+def sampled(seed: int, drafter: Drafter | None = None) -> list[int]:
+    """Twelve tokens drawn from a model that finds two of them equally good."""
+    model = Undecided(lambda _held: 0)
+    drafters = {drafter.source: drafter} if drafter else {}
+    plans = [Plan(drafter.source, 4)] if drafter else []
+    engine = Engine(model, drafters, FixedController(*plans))
+    limits = Limits(12, STOPS, Sampling(temperature=1.0, top_k=2, seed=seed))
+    generation = engine.generate("a", PROMPT, limits, CancelToken())
+    return [token.id for step in generation for token in step]
+
+
+class Undecided(ScriptedModel):
+    """Says 7 with three chances of four, else 8."""
+
+    def logits(self, row: int) -> Logits:
+        scores = super().logits(row)
+        scores[:] = -99.0
+        scores[7], scores[8] = np.log(3.0), 0.0
+        return scores
+
+
+def test_draws_are_reproducible() -> None:
+    """The same seed writes the same, another one something else."""
+    assert sampled(1) == sampled(1)
+    assert len({tuple(sampled(seed)) for seed in range(8)}) > 1
+    assert set(sampled(1)) <= {7, 8}
+
+
+def test_drafts_change_no_draws_distribution() -> None:
+    """With drafts that are always 8, or always 7, seven comes as often as without."""
+    shares = []
+    for token in (None, 7, 8):
+        written = [
+            each
+            for seed in range(300)
+            for each in sampled(
+                seed, ListDrafter(Source.LOOKUP, *[[token] * 4] * 12) if token else None
+            )
+        ]
+        shares.append(written.count(7) / len(written))
+    assert shares == [pytest.approx(0.75, abs=0.03)] * 3
