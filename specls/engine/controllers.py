@@ -103,6 +103,16 @@ class Choice:
     """Tokens per second as a multiple of those without a draft."""
 
 
+def best_length(costs: Costs, acceptance: Acceptance, limit: int, seconds: float = 0.0) -> Choice:
+    """The length of a draft, up to ``limit``, that's worth most; ``seconds`` per drafted token."""
+    single, best = costs.of(1), Choice(1, 0.0)
+    for length, accepted in enumerate(acceptance.expected(limit), start=1):
+        speed_up = (1 + accepted) * single / (costs.of(length + 1) + length * seconds)
+        if speed_up > best.speed_up:
+            best = Choice(length, speed_up)
+    return best
+
+
 @dataclass(frozen=True)
 class Guesses:
     """What is believed of the sources before anything was seen.
@@ -166,13 +176,7 @@ class CostController:
     def choice(self, source: Source) -> Choice:
         """The best length of a draft from a source, by what is known now."""
         drafting = self._draftings[source]
-        single, best = self.costs.of(1), Choice(1, 0.0)
-        for length, accepted in enumerate(drafting.acceptance.expected(drafting.limit), start=1):
-            seconds = self.costs.of(length + 1) + length * drafting.seconds
-            speed_up = (1 + accepted) * single / seconds
-            if speed_up > best.speed_up:
-                best = Choice(length, speed_up)
-        return best
+        return best_length(self.costs, drafting.acceptance, drafting.limit, drafting.seconds)
 
     def observe(self, outcome: Outcome) -> None:
         """Learn costs and acceptance; see :class:`Controller`."""

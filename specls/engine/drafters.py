@@ -27,7 +27,8 @@ class ModelDrafter:
         self, model: TokenModel, stop_ids: frozenset[int] = frozenset(), least: float = 0.4
     ) -> None:
         """A draft ends before a stop token, and before one of a probability under ``least``."""
-        self._model = model
+        self.model = model
+        """Its cache is the drafter's own."""
         self._stops = stop_ids
         self._least = least
         self._sessions = SessionTable(model)
@@ -63,8 +64,8 @@ class ModelDrafter:
         session.sync(tokens, cancel)
         draft: list[int] = []
         while True:
-            token = self._model.best(0)
-            if token in self._stops or top_probability(self._model.logits(0)) < self._least:
+            token = self.model.best(0)
+            if token in self._stops or top_probability(self.model.logits(0)) < self._least:
                 return draft
             draft.append(token)
             if len(draft) >= limit:

@@ -41,7 +41,7 @@ def test_real_drafts_change_no_distribution(
     wrong, shared = 0, []
     for text in PROMPTS:
         prompt = pair.tokenizer.encode(text)
-        target, draft = says(pair.engine.target, prompt), says(drafter._model, prompt)
+        target, draft = says(pair.engine.target, prompt), says(drafter.model, prompt)
         assert not is_rejected(first_tokens(accepted_by_chance, draft, target), target)
         wrong += is_rejected(first_tokens(always, draft, target), target)
         common = set(target.ids.tolist()) & set(draft.ids.tolist())
