@@ -153,6 +153,12 @@ class Engine:
         """The number of the document's sequence in the target's cache."""
         return self._sessions.open(document, 0).sequence
 
+    def drop(self, document: object) -> None:
+        """Forget a document, and all that is kept of it in memory."""
+        self._sessions.drop(document)
+        for drafter in self.drafters.values():
+            drafter.forget(document)
+
     def close(self, document: object) -> None:
         """Give back what a document took in the cache; its state may be kept elsewhere."""
         self._sessions.close(document)

@@ -146,6 +146,11 @@ class SessionTable:
         self._release(document)
         self._sessions[document] = session
 
+    def drop(self, document: object) -> None:
+        """Forget the document's session and its spilled state."""
+        self._spill.forget(document)
+        self._release(document)
+
     def close(self, document: object) -> None:
         """Keep the document's state for the time when it's opened again, and free its sequence."""
         self._release(Beside(document))

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from specls.engine.interface import Logits
+
 
 def accepted_greedily(draft: Sequence[int], choices: Sequence[int]) -> int:
     """How many tokens of ``draft``, from its beginning, are the target's own first choices.
@@ -19,3 +23,9 @@ def accepted_greedily(draft: Sequence[int], choices: Sequence[int]) -> int:
         if token != choices[at]:
             return at
     return len(draft)
+
+
+def gap(logits: Logits) -> float:
+    """How far apart the two best scores of a row are: where that's little, either may win."""
+    best = np.partition(logits, -2)[-2:]
+    return float(best[1] - best[0])

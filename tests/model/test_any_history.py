@@ -10,7 +10,6 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -21,6 +20,7 @@ from specls.context.document import Snapshot
 from specls.context.text import Position, Text
 from specls.core import CancelToken
 from specls.engine.decode import Limits
+from specls.engine.verify import gap
 from specls.errors import Cancelled
 from specls.service.completion import Request, budget_of, complete
 from specls.service.interface import Runtime
@@ -190,8 +190,7 @@ class World:
         """How far apart the fresh engine's two best scores behind ``tokens`` are."""
         self.fresh.engine.close("fresh")
         self.fresh.engine.prefill("fresh", tokens, CancelToken())
-        best = np.partition(self.fresh.engine.target.logits(0), -2)[-2:]
-        return float(best[1] - best[0])
+        return gap(self.fresh.engine.target.logits(0))
 
 
 @pytest.fixture(scope="module")

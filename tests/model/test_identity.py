@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-import numpy as np
 import pytest
 
 from specls.core import CancelToken, Source
@@ -12,6 +11,7 @@ from specls.engine.controllers import FixedController
 from specls.engine.decode import Limits
 from specls.engine.engine import Engine
 from specls.engine.interface import Drafter, Plan, TokenModel
+from specls.engine.verify import gap
 from specls.metrics import GenerationStats
 from specls.service.interface import Runtime
 from tests.model.places import places
@@ -58,8 +58,7 @@ class Comparison:
         """How far apart the target's two best scores behind ``prompt`` are."""
         limits = Limits(1)
         list(self.engines["off"].generate("doc", prompt, limits, CancelToken()))
-        best = np.partition(self.target.logits(0), -2)[-2:]
-        return float(best[1] - best[0])
+        return gap(self.target.logits(0))
 
 
 @pytest.fixture(scope="module")
