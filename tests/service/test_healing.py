@@ -64,12 +64,15 @@ def pieces(tokens: npt.NDArray[np.int32]) -> set[bytes]:
         ("x  =", b" ="),
         ("x = ", b" "),
         ("x\n    ", b"\n    "),
+        ("x:\n", b""),
+        ("x\n\n", b""),
+        ("\n", b""),
         ("", b""),
         ("é", "é".encode()),
     ],
 )
 def test_the_last_word_is_taken_back(text: str, taken: bytes) -> None:
-    """A word or a run of signs with the blank before it, or white space, is spelt anew."""
+    """A word or a run of signs with the blank before it, or white space, but no line's end."""
     tokens = TOKENIZER.encode(text)
     count = SPELLING.taken_back(tokens)
     assert b"".join(map(TOKENIZER.piece, tokens[len(tokens) - count :])) == taken
@@ -159,15 +162,6 @@ def test_an_indentation_isn_t_made_deeper() -> None:
     assert blank not in allowed
     assert {END, ord("r")} <= set(allowed.tolist())
     assert bound.allowed([newline, blank, ord("r")]) is None
-
-
-def test_where_there_is_no_indentation_it_is_written() -> None:
-    """At the beginning of a line the model may go on with blanks: how deep is for it to say."""
-    bound = SPELLING.bound_to(b"\n")
-    allowed = bound.allowed([])
-    assert allowed is not None
-    assert 10 in allowed
-    assert bound.allowed([10]) is None
 
 
 def test_what_was_typed_is_never_changed() -> None:
