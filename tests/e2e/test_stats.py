@@ -67,6 +67,7 @@ def test_every_request_is_counted_once(small: RawClient) -> None:
         small.answer(identifier)
     close_document(small, URI)
     counters = requests(small)
-    received = counters.pop("received")
-    assert received == sum(counters.values()) - counters.pop("empty")
+    ends = ("answered", "superseded", "cancelled", "unavailable", "failed")
+    assert counters["received"] == sum(counters[end] for end in ends)
+    assert counters["empty"] + counters["withoutModel"] <= counters["answered"]
     assert counters["failed"] == 0
