@@ -111,6 +111,8 @@ class SessionTable:
         """The session that has so much more of ``prompt`` than ``own`` that it's worth sharing."""
         beginning = prompt[: movable.start or len(prompt) - 1]
         best, length = None, own + _WORTH_SHARING - 1
+        if length >= len(beginning):  # as at every key: nobody can have so much more
+            return None, own
         for session in self._sessions.values():
             common = common_prefix(session.tokens[: session.exact], beginning)
             if common > length:

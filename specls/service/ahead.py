@@ -55,9 +55,8 @@ class Ahead:
 
     def asked(self, request: Request) -> None:
         """A request came, which the background must not delay."""
-        uri = request.snapshot.uri
-        self.forget(uri)
         self._background.pause()
+        self._drop(request.snapshot.uri)
 
     def done(self, request: Request) -> None:
         """A request was answered, or nobody waits for it any more."""
@@ -100,12 +99,15 @@ class Ahead:
         self._want(Kind.SAVE, uri, save)
 
     def forget(self, uri: str) -> None:
-        """Nothing that was planned for a document is wanted any more."""
+        """Nothing that was planned for a document is wanted any more; other work goes on."""
+        self._drop(uri)
+        self._background.go_on()
+
+    def _drop(self, uri: str) -> None:
         for kind in Kind:
             self._background.forget(kind, uri)
         for key in [key for key in self._timers if key[1] == uri]:
             self._timers.pop(key).cancel()
-        self._background.go_on()
 
     def clear(self) -> None:
         """Stop everything."""
