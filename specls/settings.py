@@ -56,8 +56,8 @@ class Settings:
     prompt_layout: str = _setting(
         "auto",
         "How the text around the cursor is laid out: `cursor` (all but the last word before the "
-        "suffix, nearly as models were trained), `anchored` (all that was typed goes behind the "
-        "middle marker, so that a key costs its own tokens), "
+        "suffix, nearly as models were trained), `anchored` (the last lines before the cursor and "
+        "all that's typed stand behind the middle marker, so that a key costs its own tokens), "
         "`auto` (anchored where the model's family allows it).",
         choices=("auto", "anchored", "cursor"),
     )

@@ -43,7 +43,8 @@ class Plan:
     seed: int
     ways: tuple[str, ...]
     kinds: tuple[str, ...]
-    anchor_lines: int
+    typed_lines: int
+    carried_lines: int
     seconds: float
     """How long a program may run."""
     file: Path | None
@@ -76,7 +77,8 @@ def conditions_of(plan: Plan, settings: Settings) -> dict[str, object]:
         "prefix_tokens": settings.prefix_tokens,
         "suffix_tokens": settings.suffix_tokens,
         "max_tokens": min(settings.max_tokens, MAX_TOKENS),
-        "anchor_lines": plan.anchor_lines,
+        "typed_lines": plan.typed_lines,
+        "carried_lines": plan.carried_lines,
         "seconds": plan.seconds,
         "kv_type": settings.kv_type,
         "speculation": settings.speculation,
@@ -118,7 +120,8 @@ def _setup(plan: Plan, settings: Settings, runtime: Runtime, cancel: CancelToken
         runtime,
         (settings.prefix_tokens, settings.suffix_tokens),
         min(settings.max_tokens, MAX_TOKENS),
-        plan.anchor_lines,
+        plan.typed_lines,
+        plan.carried_lines,
         cancel,
     )
 

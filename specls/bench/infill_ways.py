@@ -67,7 +67,10 @@ class Setup:
     budget: tuple[int, int]
     """The most tokens before and behind the cursor."""
     max_tokens: int
-    anchor_lines: int
+    typed_lines: int
+    """How many whole lines were typed since the anchor was made, in the layout ``anchored``."""
+    carried_lines: int
+    """Over how many new lines a suffix was carried."""
     cancel: CancelToken
 
     def read(self, document: str, built: Built, *, exactly: bool) -> None:
@@ -110,7 +113,7 @@ class LayoutWay:
     def complete(self, task: Task) -> Answer:
         """See :class:`Way`."""
         started = perf_counter()
-        earlier = self._build(*at_anchor(task, self.setup.anchor_lines), renew=True)
+        earlier = self._build(*before_lines(task, self.setup.typed_lines), renew=True)
         built = self._build(*at_cursor(task), renew=False)
         assert not built.anchor_moved
         text, stats = self.setup.write(document_of(task), head_of(task), built)
@@ -125,9 +128,8 @@ class LayoutWay:
 class CarriedWay:
     """A layout whose suffix was read some steps before, and carried over at each step since.
 
-    The prompt is made anew at each step. With the layout ``anchored`` a step is a new line, from
-    where the anchor is in the other ways; with ``cursor`` it's a key of the line, or the whole
-    line above where the line is still empty.
+    The prompt is made anew at each step. With the layout ``anchored`` a step is a new line; with
+    ``cursor`` it's a key of the line, or the whole line above where the line is still empty.
     """
 
     name: str
@@ -155,9 +157,9 @@ class CarriedWay:
 
     def _steps(self, task: Task) -> Iterator[tuple[Snapshot, Position]]:
         if self.layout == "anchored" or not head_of(task):
-            lines = self.setup.anchor_lines if self.layout == "anchored" else 1
+            lines = self.setup.carried_lines if self.layout == "anchored" else 1
             for count in range(lines, -1, -1):
-                yield at_anchor(task, count)
+                yield before_lines(task, count)
         head = head_of(task)
         start = 0 if self.layout == "cursor" else len(head)
         for column in range(start, len(head) + 1) if head else ():
@@ -200,7 +202,7 @@ def at_column(task: Task, column: int) -> tuple[Snapshot, Position]:
     return _snapshot(task, [*above, line[:column]], version=2), Position(len(above), column)
 
 
-def at_anchor(task: Task, count: int) -> tuple[Snapshot, Position]:
+def before_lines(task: Task, count: int) -> tuple[Snapshot, Position]:
     """The document before its last ``count`` lines above the cursor's line were typed."""
     lines = split_lines(task.before)
     kept = lines[: max(len(lines) - 1 - count, 0)]

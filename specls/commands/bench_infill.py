@@ -12,7 +12,7 @@ from specls.errors import SettingsError
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001
 
-_MOST_LINES = 30
+_MOST_LINES = 26
 """Further up than this no anchor holds."""
 
 
@@ -42,11 +42,18 @@ def register(subparsers: Subparsers) -> None:
         help="which ways, separated by semicolons (all): a wrong name tells which there are",
     )
     parser.add_argument(
-        "--anchor-lines",
+        "--typed-lines",
+        type=int,
+        default=0,
+        metavar="N",
+        help="how many whole lines were typed since the anchor was made (%(default)s)",
+    )
+    parser.add_argument(
+        "--carried-lines",
         type=int,
         default=4,
         metavar="N",
-        help="how far above the cursor the anchor was made (%(default)s)",
+        help="over how many new lines a suffix was carried (%(default)s)",
     )
     parser.add_argument(
         "--time-limit",
@@ -73,15 +80,20 @@ def _run(arguments: argparse.Namespace) -> int:
         raise SettingsError(f"Which tasks? Give --data FILE. {infill_tasks.WHERE}")
     if arguments.n < 1 or arguments.time_limit <= 0:
         raise SettingsError("--n and --time-limit have to be more than 0.")
-    if not 0 <= arguments.anchor_lines <= _MOST_LINES:
-        raise SettingsError(f"--anchor-lines may be 0 to {_MOST_LINES}.")
+    for option, lines in (
+        ("--typed-lines", arguments.typed_lines),
+        ("--carried-lines", arguments.carried_lines),
+    ):
+        if not 0 <= lines <= _MOST_LINES:
+            raise SettingsError(f"{option} may be 0 to {_MOST_LINES}.")
     plan = infill.Plan(
         data=arguments.data,
         n=arguments.n,
         seed=arguments.seed,
         ways=_ways(arguments.ways, infill_ways.NAMES),
         kinds=infill_tasks.KINDS if arguments.kind == "both" else (arguments.kind,),
-        anchor_lines=arguments.anchor_lines,
+        typed_lines=arguments.typed_lines,
+        carried_lines=arguments.carried_lines,
         seconds=arguments.time_limit,
         file=arguments.json,
     )

@@ -1,8 +1,9 @@
 """A prompt that stays while somebody types.
 
-Prefix and suffix are frozen at an anchor, the first character of a line behind its indentation.
-What is typed since goes behind the middle marker, so a key costs its own tokens and the suffix
-isn't read again. The model still fills in a middle; that middle begins with text that it's given.
+Prefix and suffix are frozen at an anchor, the beginning of a line some lines above the cursor.
+What follows up to the cursor goes behind the middle marker, so a key costs its own tokens and the
+suffix isn't read again. The model still fills in a middle; that middle begins with text that it's
+given, and it goes on better behind some whole lines than behind nothing (bench/README.md).
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ from specls.context.window import Count, Window, cost, cut, plain
 _MOST_LINES = 30
 _MOST_CHARACTERS = 3200
 """How far the cursor may go from the anchor before a new one is made."""
+
+_ABOVE = 4
+"""How many lines above the cursor a new anchor is made: at the most half of those that there are,
+and as many as a quarter of the window's tokens has room for."""
 
 _LONGEST_HEAD = 400
 """In a line with more characters before the cursor, the anchor is the cursor itself."""
@@ -64,7 +69,7 @@ def follow(
     *,
     renew: bool = False,
 ) -> Anchored:
-    """The place seen from ``anchor`` if it still holds, else from a new one at this line.
+    """The place seen from ``anchor`` if it still holds, else from a new one some lines above.
 
     With ``renew`` it's a new one in any case.
 
@@ -75,8 +80,8 @@ def follow(
         if typed is not None:
             return _seen(known, snapshot, position, typed, moved=False)
     made = _made(snapshot, position, budget, count, anchor)
-    typed = snapshot.text.content(position.line)[made.at.column : position.column]
-    return _seen(made, snapshot, position, plain(typed), moved=True)
+    typed = _between(snapshot, made.at, position)
+    return _seen(made, snapshot, position, typed, moved=True)
 
 
 def is_seen(anchor: Anchor, snapshot: Snapshot, position: Position) -> bool:
@@ -129,16 +134,31 @@ def _made(
     count: Count,
     last: Anchor | None,
 ) -> Anchor:
-    head = snapshot.text.content(position.line)[: position.column]
-    indentation = len(head) - len(head.lstrip())
-    column = indentation if len(head) <= _LONGEST_HEAD else position.column
-    at = Position(position.line, column)
-    start, before = _prefix(snapshot, at, budget[0], count, last)
+    at, left = _place(snapshot, position, budget[0], count)
+    start, before = _prefix(snapshot, at, left, count, last)
     after = cut(snapshot, position, 0, budget[1], count).after
     tail = snapshot.text.content(position.line)[position.column :]
     suffix = after[len(tail) :] if only_closes(tail) else after
     whole = _behind(snapshot, position, len(suffix) + 1) == suffix
     return Anchor(start, at, before, suffix, len(snapshot.text), whole)
+
+
+def _place(
+    snapshot: Snapshot, position: Position, budget: int, count: Count
+) -> tuple[Position, int]:
+    """Where a new anchor is made, and what is left of the budget for what stands before it."""
+    head = snapshot.text.content(position.line)[: position.column]
+    if len(head) > _LONGEST_HEAD:
+        return position, budget
+    line, left = position.line, budget // 4
+    while line > max(position.line - _ABOVE, (position.line + 1) // 2):
+        taken = cost(snapshot.text.line(line - 1), left, count)
+        if taken > left:
+            break
+        line, left = line - 1, left - taken
+    above = line < position.line
+    column = 0 if above else len(head) - len(head.lstrip())
+    return Position(line, column), budget - (budget // 4 - left)
 
 
 def _prefix(

@@ -102,7 +102,7 @@ class Scripted:
     def _next(held: Sequence[int]) -> int:
         if MIDDLE not in held:
             return END
-        return {MIDDLE: ord("a"), ord("a"): ord("b")}.get(held[-1], END)
+        return {MIDDLE: ord("a"), ord(" "): ord("a"), ord("a"): ord("b")}.get(held[-1], END)
 
 
 @pytest.fixture

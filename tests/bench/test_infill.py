@@ -19,8 +19,8 @@ from specls.bench.infill_ways import (
     Answer,
     Setup,
     Way,
-    at_anchor,
     at_cursor,
+    before_lines,
     first_line,
     ways_of,
 )
@@ -179,7 +179,7 @@ def test_the_first_line_counts(head: str, text: str, line: str, ended: bool) -> 
 def test_the_anchor_is_where_the_lines_were_not_typed_yet(kind: str, count: int) -> None:
     """Typing the lines above the cursor into the earlier document makes the later one."""
     task = task_of(row("Own/0", 5), kind)
-    earlier, place = at_anchor(task, count)
+    earlier, place = before_lines(task, count)
     later, cursor = at_cursor(task)
     assert str(later.text) == task.before + task.after
     assert cursor.line - place.line == min(count, 5)
@@ -195,7 +195,7 @@ def test_data_has_to_be_named() -> None:
     arguments = parser.parse_args(["infill"])
     with pytest.raises(SettingsError, match="human-eval-infilling"):
         arguments.run(arguments)
-    for options in (["--n", "0"], ["--anchor-lines", "31"]):
+    for options in (["--n", "0"], ["--typed-lines", "27"], ["--carried-lines", "-1"]):
         arguments = parser.parse_args(["infill", "--data", "x", *options])
         with pytest.raises(SettingsError, match=options[0]):
             arguments.run(arguments)
@@ -208,7 +208,7 @@ def test_all_ways_write_with_a_real_model(
     """A small run measures all ways on the real model; a second one only prints."""
     data = write(tmp_path / "tasks.jsonl", [row("Own/0", 4), row("Own/1", 3)])
     file = tmp_path / "results.jsonl"
-    plan = Plan(data, 2, 0, NAMES, KINDS, 4, 30.0, file)
+    plan = Plan(data, 2, 0, NAMES, KINDS, 0, 4, 30.0, file)
     settings = Settings(model="qwen2.5-coder-0.5b", context_tokens=2048, max_tokens=16)
     assert run(plan, settings) == 0
     first = capfd.readouterr().out
@@ -222,4 +222,4 @@ def test_all_ways_write_with_a_real_model(
 
 def _check_protocols(runtime: Runtime) -> list[Way]:
     """For mypy: the ways are what they stand for."""
-    return ways_of(Setup(runtime, (1536, 512), 48, 4, CancelToken()))
+    return ways_of(Setup(runtime, (1536, 512), 48, 0, 4, CancelToken()))

@@ -16,6 +16,10 @@ def words(text: str) -> int:
     return len(text.split()) + text.count("\n")
 
 
+def numbered(lines: int) -> str:
+    return "".join(f"{line}\n" for line in range(lines))
+
+
 class Editing:
     """A document with a cursor, typed into like a person does."""
 
@@ -55,17 +59,38 @@ def parts(seen: Anchored) -> tuple[str, str, str]:
     return seen.anchor.prefix, seen.typed, seen.anchor.suffix
 
 
-def test_the_anchor_is_the_beginning_of_the_line() -> None:
-    """At first, what stands in the line before the cursor is typed, its indentation isn't."""
-    seen = Editing("a\nb\n  c|\nd\n").look()
-    assert parts(seen) == ("a\nb\n  ", "c", "\nd\n")
+def test_the_anchor_is_some_lines_above() -> None:
+    """At first, four lines and what stands in this one before the cursor count as typed."""
+    seen = Editing(numbered(10) + "  c|\nd\n").look()
+    assert parts(seen) == (numbered(6), "6\n7\n8\n9\n  c", "\nd\n")
     assert seen.moved
-    assert seen.window == Window("a\nb\n  c", "\nd\n")
+    assert seen.window == Window(numbered(10) + "  c", "\nd\n")
+
+
+@pytest.mark.parametrize(("above", "typed"), [(0, 0), (1, 0), (2, 1), (5, 2), (8, 4)])
+def test_at_least_half_of_what_stands_above_is_before_the_anchor(above: int, typed: int) -> None:
+    """At the top of a file, the model still sees something before the middle."""
+    seen = Editing(numbered(above) + "|\nd\n").look()
+    assert seen.typed == "".join(f"{line}\n" for line in range(above - typed, above))
+
+
+def test_what_counts_as_typed_is_a_part_of_the_window() -> None:
+    """In a small window, lines above stay before the anchor; together they fit."""
+    editing = Editing("a b c d e f g h i\n" * 10 + "|\nd\n")
+    assert editing.look((50, 50)).typed == "a b c d e f g h i\n"
+    editing.anchor = None
+    seen = editing.look((30, 50))
+    assert (seen.typed, seen.anchor.prefix) == ("", "a b c d e f g h i\n" * 3)
+
+
+def test_the_first_lines_are_anchored_behind_their_indentation() -> None:
+    """Where no line above counts as typed, the indentation doesn't, either."""
+    assert parts(Editing("a\n  c|\nd\n").look()) == ("a\n  ", "c", "\nd\n")
 
 
 def test_typing_moves_nothing_but_what_is_typed() -> None:
     """Keys, line breaks and backspaces change the typed part alone."""
-    editing = Editing("a\nb\n  c|\nd\n")
+    editing = Editing("a\n  c|\nd\n")
     frozen = editing.look().anchor
     for text, typed in (("x", "cx"), (" = 1", "cx = 1"), ("\n  ", "cx = 1\n  ")):
         editing.type(text)
@@ -102,14 +127,14 @@ def test_an_edit_elsewhere_moves_the_anchor(line: int) -> None:
     editing.edit(line, "new ")
     seen = editing.look()
     assert seen.moved
-    assert parts(seen)[1] == "c"
+    assert parts(seen)[1] == "b\nc"
 
 
 def test_going_elsewhere_moves_the_anchor() -> None:
     """A cursor in another line, above or below, makes a new anchor there."""
     editing = Editing("a\nb\nc|\nd\ne\n")
     editing.look()
-    for line, expected in ((4, ("a\nb\nc\nd\n", "e", "\n")), (1, ("a\n", "b", "\nc\nd\ne\n"))):
+    for line, expected in ((4, ("a\nb\n", "c\nd\ne", "\n")), (1, ("a\n", "b", "\nc\nd\ne\n"))):
         editing.cursor = Position(line, 1)
         seen = editing.look()
         assert (seen.moved, parts(seen)) == (True, expected)

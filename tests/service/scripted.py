@@ -24,12 +24,14 @@ DEADLINE = 30.0
 
 
 def says(text: str) -> Callable[[Sequence[int]], int]:
-    """A script that writes ``text`` behind the middle marker."""
-    wanted: list[int] = [*text.encode(), END]
+    """A script that writes ``text`` behind the middle marker, or what is left of it to write."""
+    wanted = text.encode()
+    following: list[int] = [*wanted, END]
 
     def script(held: Sequence[int]) -> int:
-        at = len(held) - 1 - held.index(MIDDLE) if MIDDLE in held else 0
-        return wanted[min(at, len(text))]
+        middle = bytes(held[held.index(MIDDLE) + 1 :]) if MIDDLE in held else b""
+        written = next(n for n in range(len(wanted), -1, -1) if middle.endswith(wanted[:n]))
+        return following[written]
 
     return script
 

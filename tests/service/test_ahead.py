@@ -109,7 +109,9 @@ async def test_a_pause_anchors_anew(bench: Bench) -> None:
     await bench.complete("x = 1\n" + typed + "|\n" + TAIL)
     await until(lambda: idle(bench.service))
     (held,) = bench.model.held.values()
-    assert bytes(held[1 : held.index(SUFFIX)]).decode() == "x = 1\n" + typed
+    below = "".join(f"w{number}\n" for number in range(16, 20))
+    assert bytes(held[1 : held.index(SUFFIX)]).decode() + below == "x = 1\n" + typed
+    assert bytes(held[held.index(MIDDLE) + 1 :]).decode() == below
 
 
 async def test_lines_that_come_in_above_cost_nothing(bench: Bench) -> None:
@@ -120,7 +122,8 @@ async def test_lines_that_come_in_above_cost_nothing(bench: Bench) -> None:
     assert bench.last.prefilled_tokens == 1
     await until(lambda: idle(bench.service))
     (held,) = bench.model.held.values()
-    assert bytes(held[1 : held.index(SUFFIX)]).decode() == "import a\nx = 1\n"
+    assert bytes(held[1 : held.index(SUFFIX)]).decode() == "import a\n"
+    assert bytes(held[held.index(MIDDLE) + 1 :]).decode() == "x = 1\ny"
 
 
 async def test_an_idle_server_does_nothing(bench: Bench) -> None:
