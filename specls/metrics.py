@@ -9,6 +9,14 @@ from specls.core import FinishReason, Source
 
 
 @dataclass
+class Verified:
+    """How many tokens the target looked at, and how many of them it accepted."""
+
+    verified: int = 0
+    accepted: int = 0
+
+
+@dataclass
 class GenerationStats:
     """Counts and times of one generation, filled in while it runs. Times are in seconds.
 
@@ -39,9 +47,13 @@ class GenerationStats:
     decoded_tokens: int = 0
     """Tokens decided after the prefill, whatever they were."""
     target_passes: int = 0
-    """Target batches after the prefill: each verifies a draft and yields one token more."""
+    """Target batches after the prefill: each yields what it accepts of a draft, and one token."""
+    verifications: int = 0
+    """Those of the target passes that had a draft to verify."""
     drafted: dict[Source, int] = field(default_factory=dict)
     accepted: dict[Source, int] = field(default_factory=dict)
+    positions: dict[Source, list[Verified]] = field(default_factory=dict)
+    """What became of the tokens at each position of what a source drafts at once."""
     finish: FinishReason | None = None
 
     @property
@@ -55,18 +67,46 @@ class GenerationStats:
         return rate(self.decoded_tokens, self.decode_seconds)
 
     @property
-    def accepted_length(self) -> float:
-        """Mean tokens decided by one target pass: what it accepted, and its own token."""
+    def tokens_per_pass(self) -> float:
+        """Mean tokens decided by one target pass: what it accepted, if anything, and its own."""
         return 1 + rate(sum(self.accepted.values()), self.target_passes)
+
+    @property
+    def accepted_length(self) -> float:
+        """Mean tokens decided by one verification, the target's own included; 0 without any."""
+        if not self.verifications:
+            return 0.0
+        return 1 + rate(sum(self.accepted.values()), self.verifications)
+
+    @property
+    def verify_rate(self) -> float:
+        """The share of the target passes that had a draft to verify, 0 to 1."""
+        return rate(self.verifications, self.target_passes)
 
     def acceptance(self, source: Source) -> float:
         """The share of the tokens drafted by ``source`` that the target accepted, 0 to 1."""
         return rate(self.accepted.get(source, 0), self.drafted.get(source, 0))
 
-    def count_draft(self, source: Source, drafted: int, accepted: int) -> None:
-        """Add one verified draft."""
+    def acceptance_at(self, source: Source, position: int) -> float:
+        """The same of the tokens at a position (from 0) whose predecessors were all accepted."""
+        positions = self.positions.get(source, ())
+        if position >= len(positions):
+            return 0.0
+        return rate(positions[position].accepted, positions[position].verified)
+
+    def count_drafted(self, source: Source, drafted: int) -> None:
+        """Add the tokens of a draft, or of a part of one, that goes to the target."""
         self.drafted[source] = self.drafted.get(source, 0) + drafted
+
+    def count_verified(self, source: Source, drafted: int, accepted: int) -> None:
+        """Of tokens counted before the target accepted so many; it looked no further than one."""
         self.accepted[source] = self.accepted.get(source, 0) + accepted
+        positions = self.positions.setdefault(source, [])
+        for position in range(min(accepted + 1, drafted)):
+            if position == len(positions):
+                positions.append(Verified())
+            positions[position].verified += 1
+            positions[position].accepted += position < accepted
 
     def as_dict(self) -> dict[str, object]:
         """The numbers as ``specls/stats`` and ``--json`` show them, times in milliseconds."""
@@ -86,11 +126,25 @@ class GenerationStats:
             "decodeTokensPerSecond": round(self.decode_tokens_per_second, 2),
             "generatedTokens": self.generated_tokens,
             "targetPasses": self.target_passes,
+            "tokensPerPass": round(self.tokens_per_pass, 3),
+            "verifyRate": round(self.verify_rate, 3),
             "acceptedLength": round(self.accepted_length, 3),
             "drafted": _by_name(self.drafted),
             "accepted": _by_name(self.accepted),
+            "acceptanceByPosition": {
+                source.value: [
+                    round(self.acceptance_at(source, position), 3)
+                    for position in range(len(positions))
+                ]
+                for source, positions in self.positions.items()
+            },
             "finish": self.finish.value if self.finish else None,
         }
+
+
+def speed_up(tokens_per_second: float, plain: float) -> float:
+    """How many times as fast as the same target without drafts in the same run, by the clock."""
+    return rate(tokens_per_second, plain)
 
 
 class Rate:

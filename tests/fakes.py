@@ -173,9 +173,13 @@ class ListDrafter:
         del document, prompt
 
     def propose(
-        self, tokens: Sequence[int], limit: int, cancel: CancelToken | None = None
+        self,
+        tokens: Sequence[int],
+        limit: int,
+        cancel: CancelToken | None = None,
+        drafted: Sequence[int] = (),
     ) -> list[int]:
-        del tokens, cancel
+        del tokens, cancel, drafted
         self.limits.append(limit)
         return self.drafts.pop(0)[:limit] if self.drafts else []
 

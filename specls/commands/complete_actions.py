@@ -163,7 +163,7 @@ def _rows(runtime: Runtime, completion: Completion) -> Sequence[RichText]:
         RichText(
             f"answer  {stats.generated_tokens} tokens in {1000 * stats.decode_seconds:.0f} ms "
             f"({stats.decode_tokens_per_second:.1f} tokens/s), "
-            f"{stats.accepted_length:.2f} tokens per target pass"
+            f"{stats.tokens_per_pass:.2f} tokens per target pass"
         ),
         *_draft_rows(completion),
     ]

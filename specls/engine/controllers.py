@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from specls.core import Source
 from specls.engine.costs import Costs
-from specls.engine.interface import Outcome, Plan
+from specls.engine.interface import Outcome, Part, Plan
 
 
 class FixedController:
@@ -16,9 +17,14 @@ class FixedController:
     def __init__(self, *plans: Plan) -> None:
         self._plans = plans
 
-    def plans(self) -> Sequence[Plan]:
-        """The plans it was made with."""
-        return self._plans
+    def begin(self, language: str) -> None:
+        """See :class:`Controller`."""
+
+    def plans(self, draft: Sequence[Part] = ()) -> Sequence[Plan]:
+        """The plans it was made with; behind a draft, those behind the one that made its end."""
+        sources = [plan.source for plan in self._plans]
+        behind = sources.index(draft[-1].source) + 1 if draft else 0
+        return self._plans[behind:]
 
     def observe(self, outcome: Outcome) -> None:
         """Learn nothing."""
@@ -53,6 +59,10 @@ class Acceptance:
             rate = (self._accepted[at] + _PRIOR * rate) / (self._tried[at] + _PRIOR)
         return rate
 
+    def chance(self, length: int) -> float:
+        """The chance, 0 to 1, that a draft of this length is accepted whole."""
+        return math.prod(map(self.rate, range(length)))
+
     def expected(self, longest: int) -> Iterator[float]:
         """How many tokens of a draft are accepted on average, for lengths from 1 to ``longest``."""
         total, chance, rate = 0.0, 1.0, self._guess
@@ -75,23 +85,14 @@ class Acceptance:
 
 @dataclass
 class Drafting:
-    """What is known of one source: its limit, its acceptance and what its tokens cost."""
+    """What is known of one source in one language."""
 
-    limit: int
     acceptance: Acceptance
-    seconds: float = 0.0
-    """Per drafted token."""
     chosen: bool = False
     waited: int = 0
     """Passes since it was tried last."""
     patience: int = 0
     """Passes to wait before the next try; doubled by each that was no use."""
-
-    def observe(self, outcome: Outcome) -> None:
-        """Learn from a draft of this source."""
-        self.acceptance.observe(outcome.drafted, outcome.accepted)
-        each = outcome.draft_seconds / outcome.drafted
-        self.seconds += (each - self.seconds) * (0.1 if self.seconds else 1.0)
 
 
 @dataclass(frozen=True)
@@ -103,11 +104,49 @@ class Choice:
     """Tokens per second as a multiple of those without a draft."""
 
 
-def best_length(costs: Costs, acceptance: Acceptance, limit: int, seconds: float = 0.0) -> Choice:
-    """The length of a draft, up to ``limit``, that's worth most; ``seconds`` per drafted token."""
-    single, best = costs.of(1), Choice(1, 0.0)
+@dataclass(frozen=True)
+class Begun:
+    """A draft that another one may go on behind: what is expected of it."""
+
+    tokens: int = 0
+    accepted: float = 0.0
+    """How many of its tokens, on average."""
+    chance: float = 1.0
+    """That it's accepted whole, 0 to 1."""
+    seconds: float = 0.0
+    """What it took to draft."""
+
+    def speed_up(self, costs: Costs) -> float:
+        """What it's worth as it is: see :attr:`Choice.speed_up`."""
+        return (1 + self.accepted) * costs.of(1) / (costs.of(self.tokens + 1) + self.seconds)
+
+    def and_(self, tokens: int, accepted: float, chance: float, seconds: float) -> Begun:
+        """With a part more, of which that is expected if all before is accepted."""
+        return Begun(
+            self.tokens + tokens,
+            self.accepted + self.chance * accepted,
+            self.chance * chance,
+            self.seconds + seconds,
+        )
+
+
+NOTHING = Begun()
+
+
+def best_length(
+    costs: Costs,
+    acceptance: Acceptance,
+    limit: int,
+    seconds: float = 0.0,
+    begun: Begun = NOTHING,
+) -> Choice:
+    """The length of a draft, up to ``limit``, that's worth most; ``seconds`` per drafted token.
+
+    The draft goes on behind what's ``begun``.
+    """
+    best = Choice(1, 0.0)
     for length, accepted in enumerate(acceptance.expected(limit), start=1):
-        speed_up = (1 + accepted) * single / (costs.of(length + 1) + length * seconds)
+        speed_up = begun.and_(length, accepted, 0.0, length * seconds).speed_up(costs)
         if speed_up > best.speed_up:
             best = Choice(length, speed_up)
     return best
@@ -147,6 +186,8 @@ class CostController:
     against ``1 / T(1)``. Where nothing beats plain decoding, nothing is drafted; now and then a
     short draft is tried, within a budget of lost time. Source: Leviathan et al. 2023, section 3.3,
     with measured costs instead of a constant ratio.
+
+    What is accepted is told apart by language; a new one begins with what was seen in all.
     """
 
     def __init__(
@@ -155,39 +196,73 @@ class CostController:
         """``sources`` in the order in which equal promises are tried: the cheapest first."""
         guesses = guesses or Guesses()
         self.costs = costs
-        self._draftings = {
-            source: Drafting(guesses.limits[source], Acceptance(guesses.rates[source]))
-            for source in sources
-        }
+        self._limits = {source: guesses.limits[source] for source in sources}
+        self._drafting_seconds = dict.fromkeys(sources, 0.0)
+        self._overall = {source: Acceptance(guesses.rates[source]) for source in sources}
+        self._languages: dict[str, dict[Source, Drafting]] = {}
         self._seconds = self._lost = 0.0
+        self.begin("")
 
-    def plans(self) -> Sequence[Plan]:
+    def begin(self, language: str) -> None:
+        """Go by what is known of this language from now on; see :class:`Controller`."""
+        if language not in self._languages:
+            self._languages[language] = {
+                source: Drafting(Acceptance(seen.rate(0))) for source, seen in self._overall.items()
+            }
+        self._draftings = self._languages[language]
+
+    def plans(self, draft: Sequence[Part] = ()) -> Sequence[Plan]:
         """The sources that promise a gain, the best first; see :class:`Controller`."""
-        promising: list[tuple[float, Plan]] = []
+        promising = list(self._behind(draft) if draft else self._first())
+        return [plan for _, plan in sorted(promising, key=lambda each: -each[0])]
+
+    def _first(self) -> Iterator[tuple[float, Plan]]:
         for source, drafting in self._draftings.items():
             choice = self.choice(source)
             drafting.chosen = choice.speed_up > (_STAY if drafting.chosen else _ENTER)
             if drafting.chosen:
-                promising.append((choice.speed_up, Plan(source, choice.tokens)))
+                yield choice.speed_up, Plan(source, choice.tokens)
             elif self._may_try(drafting):
-                promising.append((0.0, Plan(source, 1)))
-        return [plan for _, plan in sorted(promising, key=lambda each: -each[0])]
+                yield 0.0, Plan(source, 1)
 
-    def choice(self, source: Source) -> Choice:
-        """The best length of a draft from a source, by what is known now."""
-        drafting = self._draftings[source]
-        return best_length(self.costs, drafting.acceptance, drafting.limit, drafting.seconds)
+    def _behind(self, draft: Sequence[Part]) -> Iterator[tuple[float, Plan]]:
+        """The sources with which a draft becomes worth more than it is, and than none at all."""
+        begun = NOTHING
+        for part in draft:
+            seen = self._draftings[part.source].acceptance
+            *_, accepted = seen.expected(part.drafted)
+            begun = begun.and_(part.drafted, accepted, seen.chance(part.drafted), part.seconds)
+        least = max(_STAY * begun.speed_up(self.costs), _ENTER)
+        used = {part.source for part in draft}
+        for source in (each for each in self._draftings if each not in used):
+            choice = self.choice(source, begun)
+            if choice.speed_up > least:
+                yield choice.speed_up, Plan(source, choice.tokens)
+
+    def choice(self, source: Source, begun: Begun = NOTHING) -> Choice:
+        """The best length of a draft from a source, by what is known now, behind what's begun."""
+        acceptance, seconds = self._draftings[source].acceptance, self._drafting_seconds[source]
+        return best_length(self.costs, acceptance, self._limits[source], seconds, begun)
 
     def observe(self, outcome: Outcome) -> None:
         """Learn costs and acceptance; see :class:`Controller`."""
         self.costs.observe(1 + outcome.drafted, outcome.verify_seconds)
-        spent = outcome.draft_seconds + outcome.verify_seconds
+        spent = sum(part.seconds for part in outcome.parts) + outcome.verify_seconds
         self._seconds += spent
-        for source, drafting in self._draftings.items():
+        for drafting in self._draftings.values():
             drafting.waited += 1
-            if source is outcome.source and outcome.drafted:
-                drafting.observe(outcome)
-                self._count_try(drafting, outcome, spent)
+        for part in outcome.parts:
+            self._learn_seconds(part)
+        for part, accepted in outcome.verified():
+            self._overall[part.source].observe(part.drafted, accepted)
+            self._draftings[part.source].acceptance.observe(part.drafted, accepted)
+        if outcome.parts:
+            self._count_try(self._draftings[outcome.parts[0].source], outcome, spent)
+
+    def _learn_seconds(self, part: Part) -> None:
+        known = self._drafting_seconds[part.source]
+        each = part.seconds / part.drafted
+        self._drafting_seconds[part.source] += (each - known) * (0.1 if known else 1.0)
 
     def _may_try(self, drafting: Drafting) -> bool:
         """Whether it's time to see if a source has become worth it, and there's time to lose."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from time import perf_counter
 
 import numpy as np
 import numpy.typing as npt
 
 from specls.core import CancelToken, FinishReason, Source
-from specls.engine.interface import Constraint, Controller, Drafter, Outcome, TokenModel
+from specls.engine.interface import Constraint, Controller, Drafter, Outcome, Part, TokenModel
 from specls.engine.sampling import (
     GREEDY,
     Distribution,
@@ -56,9 +57,15 @@ class Healing:
 
 @dataclass(frozen=True)
 class _Draft:
-    source: Source | None
-    tokens: list[int]
-    seconds: float
+    """What may come next; from one source after the other, the cheapest first."""
+
+    parts: tuple[Part, ...] = ()
+    tokens: tuple[int, ...] = ()
+
+    def sources(self) -> Iterator[Source]:
+        """Who came up with each token."""
+        for part in self.parts:
+            yield from repeat(part.source, part.drafted)
 
 
 class Generation:
@@ -186,7 +193,7 @@ class Generation:
         self._cancel.raise_if_cancelled()
         new = self._tokens[self._base :]
         free = self._is_free()
-        draft = self._draft() if free else _Draft(None, [], 0.0)
+        draft = self._draft() if free else _Draft()
         started = perf_counter()
         base = len(self._session.tokens)
         batch = [self._tokens[-1], *draft.tokens]
@@ -194,16 +201,13 @@ class Generation:
         accepted, following = self._verify(draft.tokens) if free else (0, self._choose(0, new))
         self._session.truncate(base + 1 + accepted)
         self._observe(draft, accepted, perf_counter() - started)
-        source = draft.source or Source.TARGET
-        tokens = [Token(each, source) for each in draft.tokens[:accepted]]
+        tokens = map(Token, draft.tokens[:accepted], draft.sources())
         return (*tokens, Token(following, Source.TARGET))
 
     def _verify(self, draft: Sequence[int]) -> tuple[int, int]:
         """How many drafted tokens the last pass accepts, and the token behind them."""
         if self._limits.sampling.greedy:
-            choices = [self._model.best(row) for row in range(len(draft) + 1)]
-            accepted = accepted_greedily(draft, choices)
-            return accepted, choices[accepted]
+            return accepted_greedily(draft, self._model.best)
         # Drafters are sure of what they say: each token is drawn from nothing but itself.
         return accepted_by_chance(draft, list(map(certain, draft)), self._says, self._random)
 
@@ -214,22 +218,36 @@ class Generation:
         return self._healing.constraint.allowed(self._tokens[self._base :]) is None
 
     def _draft(self) -> _Draft:
-        """A draft from the first of the planned drafters that has an idea."""
-        started = perf_counter()
+        """A draft, and as long as that promises more, what other drafters say behind it."""
         left = self._limits.max_tokens - self.stats.generated_tokens - 1
         room = min(left, self._model.most_scored - 1)
-        for plan in self._controller.plans():
+        draft = _Draft()
+        while True:
+            longer = self._longer(draft, room - len(draft.tokens))
+            if longer is draft:
+                return draft
+            draft = longer
+
+    def _longer(self, draft: _Draft, room: int) -> _Draft:
+        """The draft with a part more, from the first of the planned drafters that has an idea."""
+        started = perf_counter()
+        for plan in self._controller.plans(draft.parts):
             limit = min(plan.limit, room)
             if limit < 1:
                 continue
-            tokens = self._drafters[plan.source].propose(self._tokens, limit, self._cancel)
+            drafter = self._drafters[plan.source]
+            tokens = drafter.propose(self._tokens, limit, self._cancel, draft.tokens)
             if tokens:
-                return _Draft(plan.source, tokens, perf_counter() - started)
-        return _Draft(None, [], perf_counter() - started)
+                part = Part(plan.source, len(tokens), perf_counter() - started)
+                return _Draft((*draft.parts, part), (*draft.tokens, *tokens))
+        return draft
 
     def _observe(self, draft: _Draft, accepted: int, seconds: float) -> None:
+        outcome = Outcome(draft.parts, accepted, seconds)
         self.stats.target_passes += 1
-        drafted = len(draft.tokens)
-        if draft.source is not None:
-            self.stats.count_draft(draft.source, drafted, accepted)
-        self._controller.observe(Outcome(draft.source, drafted, accepted, draft.seconds, seconds))
+        self.stats.verifications += bool(draft.parts)
+        for part in draft.parts:
+            self.stats.count_drafted(part.source, part.drafted)
+        for part, taken in outcome.verified():
+            self.stats.count_verified(part.source, part.drafted, taken)
+        self._controller.observe(outcome)

@@ -47,14 +47,18 @@ class ModelDrafter:
         self._sessions.close(document)
 
     def propose(
-        self, tokens: Sequence[int], limit: int, cancel: CancelToken | None = None
+        self,
+        tokens: Sequence[int],
+        limit: int,
+        cancel: CancelToken | None = None,
+        drafted: Sequence[int] = (),
     ) -> list[int]:
         """Decode up to ``limit`` tokens with the draft model: see :class:`Drafter`.
 
         A failure of the draft model (no room, an error) means no idea; the log tells.
         """
         try:
-            return self._write(tokens, limit, cancel)
+            return self._write([*tokens, *drafted], limit, cancel)
         except EngineError as error:
             logger.warning("The draft model failed: %s", error)
             return []

@@ -50,19 +50,22 @@ class Engine:
         cancel: CancelToken,
         healing: Healing | None = None,
         movable: range = NOWHERE,
+        language: str = "",
         *,
         exactly: bool = True,
     ) -> Generation:
         """A generation behind ``prompt`` (at least one token), to be iterated on this thread.
 
         Another generation must not begin before this one was iterated or dropped. ``movable`` and
-        ``exactly`` tell what of the prompt may be carried over: see :meth:`Session.sync`.
+        ``exactly`` tell what of the prompt may be carried over: see :meth:`Session.sync`;
+        ``language`` is for the controller.
 
         Raises:
             ContextFull: prompt and answer are larger than the whole context.
         """
         room = len(prompt) + limits.max_tokens + 1 + (healing.tokens if healing else 0)
         session = self._sessions.open(document, room, prompt, movable, exactly=exactly)
+        self._controller.begin(language)
         sure = prompt[: len(prompt) - healing.tokens] if healing else prompt
         for drafter in self.drafters.values():
             drafter.begin(document, sure)

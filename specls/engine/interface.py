@@ -6,7 +6,7 @@ docstring says otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -122,12 +122,16 @@ class Drafter(Protocol):
         """A new generation for ``document`` starts behind ``prompt``. Cheap; decodes nothing."""
 
     def propose(
-        self, tokens: Sequence[int], limit: int, cancel: CancelToken | None = None
+        self,
+        tokens: Sequence[int],
+        limit: int,
+        cancel: CancelToken | None = None,
+        drafted: Sequence[int] = (),
     ) -> list[int]:
         """At most ``limit`` tokens that may follow ``tokens`` (the prompt and all that is new).
 
-        An empty list when it has no idea. ``tokens`` only grows between two calls of
-        :meth:`begin`.
+        Or rather what others have ``drafted`` behind them. An empty list when it has no idea.
+        ``tokens`` only grows between two calls of :meth:`begin`; what's drafted may be refused.
 
         Raises:
             Cancelled: ``cancel`` was set.
@@ -149,24 +153,52 @@ class Plan:
 
 
 @dataclass(frozen=True)
+class Part:
+    """The tokens of a draft that came from one source, and the seconds that took."""
+
+    source: Source
+    drafted: int
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What came of one pass of the target over the last token and a draft.
 
-    ``source`` is None when nothing was drafted. Times are in seconds.
+    The draft has ``parts``, one behind the other, or none; the first ``accepted`` of its tokens
+    were accepted.
     """
 
-    source: Source | None
-    drafted: int
+    parts: tuple[Part, ...]
     accepted: int
-    draft_seconds: float
     verify_seconds: float
+
+    @property
+    def drafted(self) -> int:
+        """How many tokens were drafted."""
+        return sum(part.drafted for part in self.parts)
+
+    def verified(self) -> Iterator[tuple[Part, int]]:
+        """Each part that the target came to, and how many of its tokens were accepted."""
+        left = self.accepted
+        for part in self.parts:
+            yield part, min(left, part.drafted)
+            left -= part.drafted
+            if left < 0:
+                return
 
 
 class Controller(Protocol):
     """Decides before each pass of the target whether and how to draft, and learns from it."""
 
-    def plans(self) -> Sequence[Plan]:
-        """The drafters to ask, in order: the first that has an idea is taken. May be empty."""
+    def begin(self, language: str) -> None:
+        """A generation starts in a text of this language, as editors call it; perhaps unknown."""
+
+    def plans(self, draft: Sequence[Part] = ()) -> Sequence[Plan]:
+        """The drafters to ask, in order: the first that has an idea is taken. May be empty.
+
+        With ``draft``, those that may go on behind it, in the same pass.
+        """
 
     def observe(self, outcome: Outcome) -> None:
         """What became of the last plan. Changes what :meth:`plans` returns next."""

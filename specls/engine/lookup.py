@@ -25,6 +25,11 @@ _BEFORE = 32
 """How many tokens before a suggestion are remembered with it, to find the way back into it."""
 
 
+def end_of(tokens: Sequence[int], drafted: Sequence[int]) -> list[int]:
+    """The last tokens of both together, as many as matter."""
+    return [*tokens[max(len(tokens) - _LONGEST, 0) :], *drafted][-_LONGEST:]
+
+
 def matches(history: Tokens, end: Sequence[int]) -> tuple[Tokens, int]:
     """The indices of what followed the longest occurrences of ``end`` in ``history``.
 
@@ -82,12 +87,16 @@ class LookupDrafter:
         self._extend(prompt)
 
     def propose(
-        self, tokens: Sequence[int], limit: int, cancel: CancelToken | None = None
+        self,
+        tokens: Sequence[int],
+        limit: int,
+        cancel: CancelToken | None = None,
+        drafted: Sequence[int] = (),
     ) -> list[int]:
         """What followed the longest match: see :class:`Drafter`."""
         del cancel
         self._extend(tokens[self._length :])
-        end = tokens[max(self._length - _LONGEST, 0) :]
+        end = end_of(tokens, drafted)
         best, draft = self._shortest - 1, list[int]()
         for history in self._histories():
             follows, length = matches(history, end)
@@ -145,11 +154,15 @@ class PreviousDrafter:
         self._document = document
 
     def propose(
-        self, tokens: Sequence[int], limit: int, cancel: CancelToken | None = None
+        self,
+        tokens: Sequence[int],
+        limit: int,
+        cancel: CancelToken | None = None,
+        drafted: Sequence[int] = (),
     ) -> list[int]:
         """The rest of the suggestion that fits best, else the newest: see :class:`Drafter`."""
         del cancel
-        end = tokens[max(len(tokens) - _LONGEST, 0) :]
+        end = end_of(tokens, drafted)
         best, draft = 0, list[int]()
         for suggestion in self._suggestions.get(self._document, ()):
             follows, length = matches(suggestion, end)

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from specls.engine.interface import Logits
 
 
-def accepted_greedily(draft: Sequence[int], choices: Sequence[int]) -> int:
-    """How many tokens of ``draft``, from its beginning, are the target's own first choices.
+def accepted_greedily(draft: Sequence[int], best: Callable[[int], int]) -> tuple[int, int]:
+    """How many tokens of a draft, from its beginning, are the target's own, and what follows them.
 
-    ``choices`` holds the target's choice before each drafted token and one more behind the last
-    (length ``len(draft) + 1``); the choice at the returned index is the next token, whether it
-    replaces a wrong guess or follows a draft that was right to its end.
+    ``best`` tells the target's first choice before the drafted token of an index, or with the
+    draft's length behind the last; it's asked no further than needed. What follows replaces a wrong
+    guess, or comes behind a draft that was right to its end.
 
     Source: Leviathan et al. 2023, "Fast Inference from Transformers via Speculative Decoding",
     algorithm 1, in the limit of temperature zero.
     """
     for at, token in enumerate(draft):
-        if token != choices[at]:
-            return at
-    return len(draft)
+        if (choice := best(at)) != token:
+            return at, choice
+    return len(draft), best(len(draft))
 
 
 def gap(logits: Logits) -> float:

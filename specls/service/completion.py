@@ -139,6 +139,7 @@ def complete(runtime: Runtime, request: Request, cancel: CancelToken) -> Complet
         cancel,
         built.healing,
         built.movable,
+        request.snapshot.language,
         exactly=request.exactly,
     )
     generation.stats.anchor_moved = built.anchor_moved

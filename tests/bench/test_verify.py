@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -55,8 +55,8 @@ def test_the_same_text_in_every_way() -> None:
 def test_a_wrong_text_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """A verification that accepts everything is found out, with the gap at the first difference."""
 
-    def all_of_it(draft: Sequence[int], _choices: Sequence[int]) -> int:
-        return len(draft)
+    def all_of_it(draft: Sequence[int], best: Callable[[int], int]) -> tuple[int, int]:
+        return len(draft), best(len(draft))
 
     monkeypatch.setattr(decode, "accepted_greedily", all_of_it)
     found = tallies()

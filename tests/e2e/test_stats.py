@@ -42,7 +42,7 @@ def test_a_completion_is_counted(small: RawClient) -> None:
     decoded = after["decodedTokens"] - before["decodedTokens"]
     assert decoded == last["prefilledTokens"] + last["targetPasses"]
     assert 0 < last["generatedTokens"] <= 8 + last["healedTokens"]
-    assert (last["drafted"], last["accepted"], last["acceptedLength"]) == ({}, {}, 1)
+    assert (last["drafted"], last["accepted"], last["tokensPerPass"]) == ({}, {}, 1)
 
 
 def test_the_second_completion_reuses_the_first(small: RawClient) -> None:

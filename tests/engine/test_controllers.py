@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from specls.core import Source
-from specls.engine.controllers import Acceptance, CostController
+from specls.engine.controllers import Acceptance, CostController, FixedController
 from specls.engine.costs import Costs
-from specls.engine.interface import Outcome
+from specls.engine.interface import Outcome, Part, Plan
 
 CPU = {1: 1.0, 2: 1.6, 3: 2.1, 4: 2.6, 8: 4.7, 12: 5.7, 16: 5.8, 24: 8.7}
 """Two AVX-512 cores, 1.5B, in single tokens (docs/speculation.md)."""
@@ -59,7 +59,8 @@ class Machine:
             accepted = self.accepts(source, drafted, self.choice) if source else 0
             drafting = drafted * self.draft[source] if source else 0.0
             verifying = self.truth.of(drafted + 1)
-            self.controller.observe(Outcome(source, drafted, accepted, drafting, verifying))
+            parts = (Part(source, drafted, drafting),) if source else ()
+            self.controller.observe(Outcome(parts, accepted, verifying))
             self.used.append(source)
             self.lengths.append(drafted)
             written += 1 + accepted
@@ -140,7 +141,7 @@ def test_the_best_source_comes_first() -> None:
     for _ in range(200):
         for source in rates:
             accepted = machine.accepts(source, 4, machine.choice)
-            machine.controller.observe(Outcome(source, 4, accepted, 0.0, CPU[4]))
+            machine.controller.observe(Outcome((Part(source, 4),), accepted, CPU[4]))
     assert next(plan.source for plan in machine.controller.plans()) is Source.LOOKUP
 
 
@@ -148,7 +149,7 @@ def test_nothing_drafted_is_learnt_from_as_well() -> None:
     """Plain passes refine what a token costs, and change no acceptance."""
     machine = Machine(CPU, {Source.LOOKUP: 0.0}, chance({Source.LOOKUP: 1.0}))
     before = machine.controller.choice(Source.LOOKUP)
-    machine.controller.observe(Outcome(None, 0, 0, 0.0, 1.0))
+    machine.controller.observe(Outcome((), 0, 1.0))
     assert machine.controller.choice(Source.LOOKUP) == before
 
 
@@ -162,3 +163,62 @@ def test_acceptance_is_by_position() -> None:
     assert acceptance.rate(2) < 0.15
     assert acceptance.rate(3) == acceptance.rate(2)
     assert list(acceptance.expected(8))[-1] == pytest.approx(2.0, abs=0.3)
+
+
+def seen(controller: CostController, source: Source, drafted: int, accepted: int) -> None:
+    for _ in range(40):
+        costs = controller.costs.of(drafted + 1)
+        controller.observe(Outcome((Part(source, drafted, 0.0),), accepted, costs))
+
+
+def test_languages_are_told_apart() -> None:
+    """What is refused in one language is used in another, where it's right."""
+    controller = CostController(Costs(CPU), (Source.LOOKUP,))
+    controller.begin("python")
+    seen(controller, Source.LOOKUP, 8, 8)
+    controller.begin("markdown")
+    seen(controller, Source.LOOKUP, 8, 0)
+    assert controller.plans() == []
+    controller.begin("python")
+    (plan,) = controller.plans()
+    assert plan.limit > 4
+
+
+def test_a_new_language_begins_with_what_was_seen() -> None:
+    """What was right, or wrong, in all others is expected in a new one."""
+    for accepted, promises in ((0, False), (8, True)):
+        controller = CostController(Costs(CPU), (Source.LOOKUP,))
+        controller.begin("python")
+        seen(controller, Source.LOOKUP, 8, accepted)
+        controller.begin("rust")
+        assert (controller.choice(Source.LOOKUP).speed_up > 1.06) == promises
+
+
+def test_a_short_draft_is_gone_on_with_where_that_pays() -> None:
+    """Behind three copied tokens, the draft model goes on where batches are cheap."""
+    sources = (Source.LOOKUP, Source.DRAFT)
+    for curve, pays in ((GPU, True), (CPU, False)):
+        controller = CostController(Costs(curve), sources)
+        for _ in range(40):
+            controller.observe(Outcome((Part(Source.LOOKUP, 3),), 3, curve[4]))
+            part = Part(Source.DRAFT, 4, 4 * (0.08 if pays else 0.6))
+            controller.observe(Outcome((part,), 3, Costs(curve).of(5)))
+        plans = controller.plans([Part(Source.LOOKUP, 3)])
+        assert [plan.source for plan in plans] == [Source.DRAFT] * pays
+
+
+def test_nothing_is_added_to_a_draft_that_is_worth_nothing() -> None:
+    """Behind tokens that are never right, nothing that follows is worth its time."""
+    controller = CostController(Costs(GPU), (Source.LOOKUP, Source.DRAFT))
+    seen(controller, Source.LOOKUP, 3, 0)
+    seen(controller, Source.DRAFT, 4, 4)
+    assert controller.plans([Part(Source.LOOKUP, 3)]) == []
+
+
+def test_a_fixed_choice_goes_on_in_its_order() -> None:
+    """Behind a draft of the first source comes the second, and nothing behind the last."""
+    plans = Plan(Source.PREVIOUS, 4), Plan(Source.LOOKUP, 4)
+    controller = FixedController(*plans)
+    assert controller.plans() == plans
+    assert controller.plans([Part(Source.PREVIOUS, 2)]) == plans[1:]
+    assert controller.plans([Part(Source.LOOKUP, 2)]) == ()

@@ -53,7 +53,7 @@ def test_drafts_are_accepted_up_to_the_first_difference(
     draft: list[int], choices: list[int], accepted: int
 ) -> None:
     """A drafted token counts while it and all before it are the target's first choice."""
-    assert accepted_greedily(draft, choices) == accepted
+    assert accepted_greedily(draft, choices.__getitem__) == (accepted, choices[accepted])
 
 
 def test_plain_decoding_writes_what_the_model_says() -> None:
@@ -64,7 +64,8 @@ def test_plain_decoding_writes_what_the_model_says() -> None:
     assert generation.stats.finish is FinishReason.END_OF_TEXT
     assert generation.stats.generated_tokens == 5
     assert generation.stats.target_passes == 5
-    assert generation.stats.accepted_length == 1.0
+    assert generation.stats.tokens_per_pass == 1.0
+    assert generation.stats.accepted_length == generation.stats.verify_rate == 0.0
 
 
 def test_a_right_draft_saves_passes() -> None:
@@ -76,7 +77,9 @@ def test_a_right_draft_saves_passes() -> None:
     assert generation.stats.drafted == {Source.LOOKUP: 8}
     assert generation.stats.accepted == {Source.LOOKUP: 8}
     assert generation.stats.target_passes == 3
-    assert generation.stats.accepted_length == pytest.approx(1 + 8 / 3)
+    assert generation.stats.tokens_per_pass == pytest.approx(1 + 8 / 3)
+    assert generation.stats.accepted_length == pytest.approx(1 + 8 / 2)
+    assert generation.stats.verify_rate == pytest.approx(2 / 3)
 
 
 def test_a_wrong_draft_costs_no_correctness() -> None:
@@ -86,6 +89,8 @@ def test_a_wrong_draft_costs_no_correctness() -> None:
     assert text(tokens) == "hello"
     assert sources(tokens) == "tddtt"
     assert generation.stats.acceptance(Source.DRAFT) == pytest.approx(2 / 6)
+    at = [generation.stats.acceptance_at(Source.DRAFT, position) for position in range(4)]
+    assert at == [1 / 2, 1.0, 0.0, 0.0]
     assert bytes(model.held[0][3:]) == b"hello"
 
 
@@ -170,8 +175,11 @@ def test_the_controller_learns_what_became_of_each_pass() -> None:
     recorder = Recorder(Plan(Source.LOOKUP, 3))
     drafter = ListDrafter(Source.LOOKUP, b"elX", b"")
     run(ScriptedModel(writes("hello", 3)), drafter, controller=recorder)
-    told = [(each.source, each.drafted, each.accepted) for each in recorder.outcomes]
-    assert told == [(Source.LOOKUP, 3, 2), (None, 0, 0), (None, 0, 0)]
+    told = [
+        ([part.source for part in each.parts], each.drafted, each.accepted)
+        for each in recorder.outcomes
+    ]
+    assert told == [([Source.LOOKUP], 3, 2), ([], 0, 0), ([], 0, 0)]
 
 
 def test_the_first_drafter_with_an_idea_is_taken() -> None:
@@ -182,6 +190,65 @@ def test_the_first_drafter_with_an_idea_is_taken() -> None:
     engine = Engine(model, {Source.LOOKUP: lookup, Source.DRAFT: draft}, controller)
     generation = engine.generate("a", PROMPT, Limits(50, STOPS), CancelToken())
     assert sources([token for step in generation for token in step]) == "tdddd"
+
+
+class Chain:
+    """Two drafters, one asked behind the other, in one engine."""
+
+    def __init__(self, model: ScriptedModel, *drafters: Drafter) -> None:
+        self.recorder = Recorder(*(Plan(each.source, 6) for each in drafters))
+        engine = Engine(model, {each.source: each for each in drafters}, self.recorder)
+        self.generation = engine.generate("a", PROMPT, Limits(50, STOPS), CancelToken())
+        self.tokens = [token for step in self.generation for token in step]
+
+
+def test_one_draft_may_come_from_several_sources() -> None:
+    """Where one drafter has no more to say the next goes on, and all is verified in one pass."""
+    model = ScriptedModel(writes("hello wor", 3), micro_batch=16)
+    lookup = ListDrafter(Source.LOOKUP, b"ell")
+    chain = Chain(model, lookup, ModelDrafter(ScriptedModel(writes("hello wor", 3)), STOPS))
+    assert text(chain.tokens) == "hello wor"
+    assert sources(chain.tokens) == "tlllddddd"
+    assert chain.generation.stats.target_passes == 1
+    (outcome,) = chain.recorder.outcomes
+    assert [(part.source, part.drafted) for part in outcome.parts] == [
+        (Source.LOOKUP, 3),
+        (Source.DRAFT, 5),
+    ]
+    assert all(part.seconds > 0 for part in outcome.parts)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "accepted", "verified"),
+    [
+        (b"elX", b"o", {"lookup": 2}, {"lookup": 3}),
+        (b"el", b"Xo", {"lookup": 2, "draft": 0}, {"lookup": 2, "draft": 1}),
+        (b"el", b"lX", {"lookup": 2, "draft": 1}, {"lookup": 2, "draft": 2}),
+    ],
+)
+def test_what_the_target_did_not_come_to_tells_nothing(
+    first: bytes, second: bytes, accepted: dict[str, int], verified: dict[str, int]
+) -> None:
+    """Behind a refused token the other parts of a draft are neither right nor wrong."""
+    drafters = ListDrafter(Source.LOOKUP, first), ListDrafter(Source.DRAFT, second)
+    chain = Chain(ScriptedModel(writes("hello", 3)), *drafters)
+    assert text(chain.tokens) == "hello"
+    stats = chain.generation.stats
+    assert {source.value: count for source, count in stats.accepted.items()} == accepted
+    assert {
+        source.value: sum(each.verified for each in positions)
+        for source, positions in stats.positions.items()
+    } == verified
+    assert sum(stats.drafted.values()) == len(first) + len(second)
+
+
+def test_a_draft_of_several_sources_is_within_the_limits() -> None:
+    """What comes behind has the room that is left: the new tokens' and the batch's."""
+    drafters = ListDrafter(Source.LOOKUP, b"ell"), ListDrafter(Source.DRAFT, b"o world")
+    chain = Chain(ScriptedModel(writes("hello world", 3), micro_batch=6), *drafters)
+    assert drafters[0].limits[0] == 5
+    assert drafters[1].limits[0] == 2
+    assert text(chain.tokens) == "hello world"
 
 
 def test_the_draft_model_writes_ahead() -> None:

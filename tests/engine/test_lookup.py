@@ -166,3 +166,14 @@ def test_nothing_written_is_nothing_suggested() -> None:
     """A generation that ended at once is no suggestion."""
     suggested = Suggested("x = ca", "")
     assert suggested.propose("x = c") == ""
+
+
+def test_what_others_drafted_is_gone_on_from() -> None:
+    """Both find the way on behind a draft, and forget it when it's refused."""
+    suggested = Suggested("x = ", "call(one, two)")
+    suggested.drafter.begin("a", [])
+    assert bytes(suggested.drafter.propose(list(b"x ="), 4, None, b" call(on")) == b"e, t"
+    drafter = LookupDrafter(frozenset({END}))
+    drafter.begin("a", list(b"for x in items: f"))
+    assert bytes(drafter.propose(list(b"for x in items: f"), 4, None, b"or x")) == b" in "
+    assert drafter.propose(list(b"for x in items: fq"), 4) == []
