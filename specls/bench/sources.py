@@ -45,6 +45,13 @@ class Sources:
     folder: Path
     paths: Sequence[Path]
 
+    def by_language(self) -> dict[str, Sources]:
+        """The files of each language, the languages in alphabetical order."""
+        found: dict[str, list[Path]] = {}
+        for path in self.paths:
+            found.setdefault(LANGUAGES[path.suffix], []).append(path)
+        return {language: Sources(self.folder, found[language]) for language in sorted(found)}
+
     def draw(self, choice: random.Random) -> Iterator[Snapshot]:
         """Documents in an order that ``choice`` decides, each file once."""
         for path in choice.sample(self.paths, len(self.paths)):

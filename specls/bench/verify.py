@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -19,6 +20,8 @@ from specls.service.interface import Runtime
 from specls.service.prompts import Built
 
 PLAIN, REUSED, RESTORED = "plain", "what was read before", "restored"
+CHAIN = "all sources"
+"""One behind the other in one draft, the cheapest first."""
 
 _DRAFT = 8
 """Tokens of a draft."""
@@ -54,7 +57,8 @@ class Check:
 
     def ways(self) -> list[str]:
         """Each source of drafts that is loaded, and each way to have a prompt already."""
-        return [*(source.value for source in self.runtime.engine.drafters), REUSED, RESTORED]
+        sources = [source.value for source in self.runtime.engine.drafters]
+        return [*sources, *([CHAIN] if len(sources) > 1 else []), REUSED, RESTORED]
 
     def at(self, snapshot: Snapshot, position: Position, tallies: dict[str, Tally]) -> None:
         """Compare all ways at one cursor.
@@ -70,14 +74,13 @@ class Check:
         self.runtime.engine.close(PLAIN)
 
     def _way(self, way: str, built: Built) -> list[int]:
-        for source in self.runtime.engine.drafters:
-            if way == source.value:
-                # What is written first, without drafts, is the suggestion that was there before.
-                before = source is Source.PREVIOUS
-                if before:
-                    self._written(self._engine(), way, built)
-                return self._written(self._engine(Plan(source, _DRAFT)), way, built, keep=before)
         engine = self._engine()
+        if (plans := self._plans(way)) is not None:
+            # What is written first, without drafts, is the suggestion that was there before.
+            before = any(plan.source is Source.PREVIOUS for plan in plans)
+            if before:
+                self._written(engine, way, built)
+            return self._written(self._engine(*plans), way, built, keep=before)
         if way == REUSED:
             other = [*built.tokens[:-_CHANGED], *built.tokens[:1] * _CHANGED]
             engine.prefill(way, other, self.cancel, built.movable)
@@ -85,6 +88,14 @@ class Check:
         engine.prefill(way, built.tokens, self.cancel, built.movable)
         engine.close(way)
         return self._written(engine, way, built, keep=True)
+
+    def _plans(self, way: str) -> list[Plan] | None:
+        """What a way drafts from; None if it's no such way."""
+        sources = list(self.runtime.engine.drafters)
+        if way == CHAIN:
+            # Short drafts, so that there's always something to go on with.
+            return [Plan(source, _DRAFT // 2) for source in sources]
+        return next(([Plan(each, _DRAFT)] for each in sources if way == each.value), None)
 
     def _engine(self, *plans: Plan) -> Engine:
         return self.runtime.engine.with_controller(FixedController(*plans))
@@ -130,15 +141,25 @@ def first_difference(left: Sequence[int], right: Sequence[int]) -> int | None:
 
 
 def cursors(sources: Sources, n: int, seed: int) -> Iterator[tuple[Snapshot, Position]]:
-    """``n`` places inside lines of code, a file after the other, the same for a seed."""
+    """``n`` places inside lines of code, the same for a seed; the languages take turns."""
     choice = random.Random(seed)  # noqa: S311 - no secret
-    found = 0
-    while found < n:
-        for snapshot in sources.draw(choice):
+    languages = deque(_forever(each, choice) for each in sources.by_language().values())
+    while n > 0 and languages:
+        language = languages.popleft()
+        if (snapshot := next(language, None)) is not None:
+            languages.append(language)
             yield snapshot, _cursor(snapshot, choice)
-            found += 1
-            if found == n:
-                return
+            n -= 1
+
+
+def _forever(sources: Sources, choice: random.Random) -> Iterator[Snapshot]:
+    """Each file that's long enough once, and then all of them again; nothing if there's none."""
+    found = True
+    while found:
+        found = False
+        for snapshot in sources.draw(choice):
+            found = True
+            yield snapshot
 
 
 def _cursor(snapshot: Snapshot, choice: random.Random) -> Position:

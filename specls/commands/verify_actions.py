@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -36,20 +37,23 @@ def run(arguments: argparse.Namespace) -> int:
     with messages.status(f"loading {settings.model}"):
         runtime = loader()(settings, lambda _share: True)
     tallies: dict[str, Tally] = {}
+    languages = Counter[str]()
     try:
         budget = budget_of(settings, runtime.engine.target.capacity)
         check = Check(runtime, budget.windows, budget.max_tokens, arguments.noise, CancelToken())
         places = list(cursors(sources, arguments.n, arguments.seed))
         for snapshot, position in track(places, "comparing", console=messages):
             check.at(snapshot, position, tallies)
+            languages[snapshot.language] += 1
     finally:
         runtime.close()
         if tallies:
-            _show(tallies)
+            told = ", ".join(f"{language} {count}" for language, count in languages.items())
+            _show(tallies, f"places: {told}")
     return 1 if total(tallies.values()) else 0
 
 
-def _show(tallies: Mapping[str, Tally]) -> None:
+def _show(tallies: Mapping[str, Tally], places: str) -> None:
     table = Table(box=None, pad_edge=False)
     for at, name in enumerate(("way", "compared", "equal", "near-ties", "gaps", "different")):
         table.add_column(name, justify="right" if at else "left")
@@ -58,4 +62,6 @@ def _show(tallies: Mapping[str, Tally]) -> None:
         told = f"{min(gaps):.2f} to {max(gaps):.2f}" if gaps else ""
         counts = (tally.compared, tally.equal, len(tally.near_ties))
         table.add_row(way, *map(str, counts), told, str(len(tally.differences)))
-    Console(highlight=False).print(table)
+    console = Console(highlight=False)
+    console.print(table)
+    console.print(places)

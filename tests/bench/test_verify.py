@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 
-from specls.bench.sources import standard_library
+from specls.bench.sources import repository, standard_library
 from specls.bench.verify import Check, Tally, cursors, first_difference, total
 from specls.cli import main
 from specls.context.document import Snapshot
@@ -16,6 +17,7 @@ from specls.core import CancelToken, Source
 from specls.engine import decode
 from specls.engine.controllers import FixedController
 from specls.engine.engine import Engine
+from specls.engine.interface import Drafter
 from specls.engine.spill import Spill
 from specls.service.interface import Runtime
 from specls.service.prompts import PromptBuilder, dialect_of
@@ -26,11 +28,12 @@ from tests.service.scripted import says
 PLACE = Snapshot("file:///a", 1, "python", Text("x = 1\ny = 2\n")), Position(1, 1)
 
 
-def tallies() -> dict[str, Tally]:
+def tallies(*more: ListDrafter) -> dict[str, Tally]:
     """What comes of a check on a scripted model that writes *hello*."""
     tokenizer = ByteTokenizer()
     model = ScriptedModel(says("hello"), micro_batch=64)
-    drafters = {Source.LOOKUP: ListDrafter(Source.LOOKUP, b"elxo", b"lo")}
+    lookup = ListDrafter(Source.LOOKUP, b"elxo", b"lo")
+    drafters: dict[Source, Drafter] = {each.source: each for each in (lookup, *more)}
     runtime = Runtime(
         Engine(model, drafters, FixedController(), Spill(10_000)),
         tokenizer,
@@ -82,11 +85,32 @@ def test_the_same_places_for_a_seed() -> None:
     assert len(set(places)) == 30
 
 
+def test_languages_take_turns(tmp_path: Path) -> None:
+    """Places are spread over the languages; one whose files are all too short has none."""
+    line = "value = compute(value)\n"
+    for name in ("a.py", "b.py", "c.py", "d.go"):
+        (tmp_path / name).write_text(line * 100)
+    (tmp_path / "e.rs").write_text("x" * 2_000)
+    found = [snapshot for snapshot, _ in cursors(repository(tmp_path), 6, 1)]
+    assert [snapshot.language for snapshot in found] == ["go", "python"] * 3
+    assert len({snapshot.uri for snapshot in found}) == 4
+
+
+def test_sources_behind_each_other_are_compared_as_well() -> None:
+    """With several drafters there's a way in which each draft comes from all of them."""
+    found = tallies(ListDrafter(Source.DRAFT, b"", b"", b"lo"))
+    assert list(found) == ["lookup", "draft", "all sources", "what was read before", "restored"]
+    assert all(each.equal == 1 for each in found.values())
+
+
 @pytest.mark.model
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     """On a real model two places are compared in each way, and none differs."""
     words = "--n 2 --draft-model none --prefix-tokens 64 --suffix-tokens 32 --max-tokens 6"
     assert main(["verify", "--model", DRAFT, *words.split()]) == 0
     shown = capsys.readouterr().out
-    rows = re.findall(r"^(previous|lookup|what was read before|restored) +2 +", shown, re.MULTILINE)
-    assert len(rows) == 4
+    rows = re.findall(
+        r"^(previous|lookup|all sources|what was read before|restored) +2 +", shown, re.MULTILINE
+    )
+    assert len(rows) == 5
+    assert "places: python 2" in shown
