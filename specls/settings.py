@@ -16,13 +16,13 @@ def _setting(
     text: str,
     *,
     choices: tuple[str, ...] = (),
-    low: int | None = None,
-    high: int | None = None,
+    low: float | None = None,
+    high: float | None = None,
 ) -> Any:
     return field(
         default=default,
         metadata={"text": text, "choices": choices, "low": low, "high": high}
-        | {"switch": isinstance(default, bool)},
+        | {"switch": isinstance(default, bool), "fraction": isinstance(default, float)},
     )
 
 
@@ -47,6 +47,45 @@ class Settings:
         choices=("off", "lookup", "draft", "auto"),
     )
     max_tokens: int = _setting(64, "The most tokens one completion may have.", low=1, high=1024)
+    alternatives: int = _setting(
+        3,
+        "How many suggestions you get when you ask for one yourself: the most likely one first, "
+        "and others where the model was in doubt. They take longer than one.",
+        low=1,
+        high=3,
+    )
+    temperature: float = _setting(
+        0.0,
+        "How much is left to chance: with 0 each token is the most likely one, with 1 each has the "
+        "model's own probability. The first of several suggestions is the most likely one always.",
+        low=0.0,
+        high=2.0,
+    )
+    top_k: int = _setting(
+        40,
+        "With a `temperature`: only so many of the most likely tokens are drawn from; 0 is all.",
+        low=0,
+        high=1_000_000,
+    )
+    top_p: float = _setting(
+        0.95,
+        "With a `temperature`: of these only the most likely that have this probability together.",
+        low=0.01,
+        high=1.0,
+    )
+    min_p: float = _setting(
+        0.05,
+        "With a `temperature`: of these only those with this share of the most likely one's "
+        "probability.",
+        low=0.0,
+        high=1.0,
+    )
+    sampling_seed: int = _setting(
+        0,
+        "With a `temperature`: the same number draws the same, for the same text.",
+        low=0,
+        high=2**31 - 1,
+    )
     prefix_tokens: int = _setting(
         1536, "The most tokens of text before the cursor that the model sees.", low=16, high=65536
     )
@@ -151,7 +190,8 @@ def _allowed(meta: Mapping[str, Any], types: str) -> str:
         return "true or false"
     parts = [f'"{choice}"' for choice in meta["choices"]]
     if meta["low"] is not None:
-        parts.append(f"a whole number from {meta['low']} to {meta['high']}")
+        kind = "a number" if meta["fraction"] else "a whole number"
+        parts.append(f"{kind} from {meta['low']} to {meta['high']}")
     elif "str" in types and not parts:
         parts.append("a non-empty text")
     return " or ".join(parts)
@@ -164,7 +204,8 @@ def _accepts(meta: Mapping[str, Any], value: object) -> bool:
         if meta["choices"]:
             return value in meta["choices"]
         return meta["low"] is None and bool(value.strip())
-    if isinstance(value, int) and not isinstance(value, bool) and meta["low"] is not None:
+    numbers = (int, float) if meta["fraction"] else (int,)
+    if isinstance(value, numbers) and not isinstance(value, bool) and meta["low"] is not None:
         return bool(meta["low"] <= value <= meta["high"])
     return False
 

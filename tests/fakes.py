@@ -6,7 +6,7 @@ They implement the real Protocols, and mypy checks that they do.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,6 +47,7 @@ class ScriptedModel:
         self.capacity = capacity
         self.micro_batch = self.prefill_batch = self.most_scored = micro_batch
         self.sequences = sequences
+        self.forks = range(sequences + 2, sequences + 4)
         self.can_shift = True
         self.decoded_tokens = 0
         self.batches: list[int] = []
@@ -79,6 +80,24 @@ class ScriptedModel:
             held.append(token)
             self._rows.append(self.script(held))
         self._rows = self._rows[len(tokens) - scored :]
+        self.decoded_tokens += len(tokens)
+        self.batches.append(len(tokens))
+
+    def decode_each(
+        self, tokens: Sequence[tuple[int, int, int]], cancel: CancelToken | None = None
+    ) -> None:
+        self.on_decode()
+        if cancel is not None and cancel.cancelled:
+            raise Cancelled("cancelled in the pass")
+        if len(self.cells) + len(tokens) > self.capacity:
+            raise ContextFull("no room")
+        rows = []
+        for sequence, start, token in tokens:
+            held = self.tokens_of(sequence)
+            assert start == len(held), "positions of a sequence are consecutive"
+            self.cells.append(Cell(token, start, {sequence}))
+            rows.append(self.script([*held, token]))
+        self._rows = rows
         self.decoded_tokens += len(tokens)
         self.batches.append(len(tokens))
 
@@ -135,6 +154,42 @@ class ScriptedModel:
         tokens = np.frombuffer(state, dtype=np.int32).tolist()
         self.cells += [Cell(token, at, {sequence}) for at, token in enumerate(tokens)]
         return len(self.cells) <= self.capacity
+
+
+class Torn(ScriptedModel):
+    """Nearly says something else behind some numbers of new tokens."""
+
+    def __init__(
+        self,
+        script: Callable[[Sequence[int]], int],
+        nearly: Mapping[int, str],
+        after: int,
+        *,
+        capacity: int = 4096,
+    ) -> None:
+        super().__init__(script, capacity=capacity, micro_batch=64)
+        self.nearly = nearly
+        self.after = after
+        """How many tokens the prompt has."""
+        self._ends: list[int] = []
+
+    def decode(
+        self,
+        sequence: int,
+        start: int,
+        tokens: Sequence[int],
+        scored: int,
+        cancel: CancelToken | None = None,
+    ) -> None:
+        super().decode(sequence, start, tokens, scored, cancel)
+        end = start + len(tokens)
+        self._ends = list(range(end - scored + 1, end + 1))
+
+    def logits(self, row: int) -> Logits:
+        scores = super().logits(row)
+        if (other := self.nearly.get(self._ends[row] - self.after)) is not None:
+            scores[ord(other)] = 19.5
+        return scores
 
 
 class ByteTokenizer:

@@ -23,6 +23,13 @@ def test_values_are_taken_over() -> None:
     assert problems == []
 
 
+def test_fractions_are_taken_over() -> None:
+    """Where a number may have a fraction, a whole one is right as well."""
+    settings, problems = parse({"temperature": 0.7, "topP": 1, "minP": 0})
+    assert (settings.temperature, settings.top_p, settings.min_p) == (0.7, 1, 0)
+    assert problems == []
+
+
 @pytest.mark.parametrize(
     ("name", "value", "allowed"),
     [
@@ -36,6 +43,11 @@ def test_values_are_taken_over() -> None:
         ("model", "", "a non-empty text"),
         ("model", 7, "a non-empty text"),
         ("kvType", "f32", '"f16" or "q8_0"'),
+        ("alternatives", 4, "a whole number from 1 to 3"),
+        ("temperature", 2.5, "a number from 0.0 to 2.0"),
+        ("temperature", True, "a number from 0.0 to 2.0"),
+        ("temperature", float("nan"), "a number from 0.0 to 2.0"),
+        ("topP", "0.9", "a number from 0.01 to 1.0"),
     ],
 )
 def test_a_wrong_value_is_named_with_the_allowed_ones(

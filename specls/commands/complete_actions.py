@@ -45,7 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
     snapshot, position = read_place(arguments.place)
     runtime = _load(settings)
     try:
-        completion = complete(runtime, Request(snapshot, position, settings), CancelToken())
+        request = Request(snapshot, position, settings, settings.alternatives)
+        completion = complete(runtime, request, CancelToken())
     finally:
         runtime.close()
     if arguments.json:
@@ -122,6 +123,7 @@ def _as_json(place: str, runtime: Runtime, completion: Completion) -> dict[str, 
     return {
         "place": place,
         "text": completion.text,
+        "alternatives": list(completion.alternatives),
         "tokens": [{"text": span.text, "source": span.source.value} for span in completion.spans],
         "models": dict(runtime.models),
         "stats": {**completion.stats.as_dict(), "totalMs": round(1000 * completion.seconds, 2)},
@@ -135,16 +137,23 @@ def _show(snapshot: Snapshot, position: Position, runtime: Runtime, completion: 
     text = RichText(f"{position.line + 1:>5} {bar} ", style="dim")
     text.append(line[: position.column], style="not dim")
     for span in completion.spans:
-        text.append(
-            span.text.replace("\n", f"\n      {bar} "), style=f"not dim {_COLOURS[span.source]}"
-        )
+        text.append(_lines(span.text, bar), style=f"not dim {_COLOURS[span.source]}")
     text.append(line[position.column :], style="not dim")
     console.print(text, soft_wrap=True)
+    for other in completion.alternatives:
+        text = RichText(f"   or {bar} ", style="dim")
+        text.append(" " * position.column + _lines(other, bar), style="not dim")
+        console.print(text, soft_wrap=True)
     if not completion.text:
         console.print("      the model has nothing to add here", style="dim")
     console.print()
     for row in _rows(runtime, completion):
         console.print(row, soft_wrap=True)
+
+
+def _lines(text: str, bar: str) -> str:
+    """The text with all but its first line behind a bar."""
+    return text.replace("\n", f"\n      {bar} ")
 
 
 def _rows(runtime: Runtime, completion: Completion) -> Sequence[RichText]:

@@ -32,7 +32,7 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
         value = getattr(arguments, item.name)
         if value is not None and item.metadata["low"] is not None:
             with contextlib.suppress(ValueError):
-                value = int(value)
+                value = float(value) if item.metadata["fraction"] else int(value)
         elif item.metadata["switch"]:
             value = {"true": True, "false": False}.get(value, value)
         given[camel(item.name)] = value

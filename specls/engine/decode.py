@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from specls.core import CancelToken, FinishReason, Source
+from specls.engine.branches import Doubts
 from specls.engine.interface import Constraint, Controller, Drafter, Outcome, Part, TokenModel
 from specls.engine.sampling import (
     GREEDY,
@@ -90,10 +91,12 @@ class Generation:
         movable: range = NOWHERE,
         *,
         exactly: bool = True,
+        doubts: Doubts | None = None,
     ) -> None:
         """``on_prefill`` hears how many tokens the prefill decoded, and in how many seconds.
 
-        ``movable`` and ``exactly`` are for :meth:`Session.sync`.
+        ``movable`` and ``exactly`` are for :meth:`Session.sync`; ``doubts`` notes what else the
+        target might have said.
         """
         self._model = model
         self._session = session
@@ -107,10 +110,16 @@ class Generation:
         self._random = np.random.default_rng(limits.sampling.seed)
         self._movable = movable
         self._exactly = exactly
+        self._doubts = doubts
         self._base = len(prompt) - (healing.tokens if healing else 0)
         self._tokens = list(prompt[: self._base])
         self.stats = GenerationStats(prompt_tokens=len(prompt))
         self.stats.healed_tokens = healing.tokens if healing else 0
+
+    @property
+    def base(self) -> int:
+        """How many tokens of the session stand before the new ones."""
+        return self._base
 
     def __iter__(self) -> Iterator[tuple[Token, ...]]:
         """Run. See the class.
@@ -155,6 +164,7 @@ class Generation:
         new: list[int] = []
         for row in range(rows):
             new.append(self._choose(row, new))
+            self._note(row, new[:-1])
             if self._base + row < len(self._prompt) and new[row] != self._prompt[self._base + row]:
                 break
         self._session.truncate(self._base + len(new) - 1)
@@ -199,6 +209,8 @@ class Generation:
         batch = [self._tokens[-1], *draft.tokens]
         self._session.append(batch, scored=len(batch), cancel=self._cancel)
         accepted, following = self._verify(draft.tokens) if free else (0, self._choose(0, new))
+        for row in range(accepted + 1):
+            self._note(row, [*new, *draft.tokens[:row]])
         self._session.truncate(base + 1 + accepted)
         self._observe(draft, accepted, perf_counter() - started)
         tokens = map(Token, draft.tokens[:accepted], draft.sources())
@@ -210,6 +222,13 @@ class Generation:
             return accepted_greedily(draft, self._model.best)
         # Drafters are sure of what they say: each token is drawn from nothing but itself.
         return accepted_by_chance(draft, list(map(certain, draft)), self._says, self._random)
+
+    def _note(self, row: int, new: Sequence[int]) -> None:
+        """Note what else might have come behind the new tokens, where that may be anything."""
+        if self._doubts is None:
+            return
+        if self._healing is None or self._healing.constraint.allowed(new) is None:
+            self._doubts.note(len(new), self._model.logits(row))
 
     def _is_free(self) -> bool:
         """Whether any token may come next."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 
 from specls.core import CancelToken, Source
+from specls.engine.branches import Branches, Doubt, Doubts
 from specls.engine.decode import Generation, Healing, Limits
 from specls.engine.interface import Controller, Drafter, TokenModel
 from specls.engine.session import NOWHERE, Synced
@@ -53,12 +54,13 @@ class Engine:
         language: str = "",
         *,
         exactly: bool = True,
+        doubts: Doubts | None = None,
     ) -> Generation:
         """A generation behind ``prompt`` (at least one token), to be iterated on this thread.
 
         Another generation must not begin before this one was iterated or dropped. ``movable`` and
         ``exactly`` tell what of the prompt may be carried over: see :meth:`Session.sync`;
-        ``language`` is for the controller.
+        ``language`` is for the controller, and ``doubts`` notes where :meth:`branches` may begin.
 
         Raises:
             ContextFull: prompt and answer are larger than the whole context.
@@ -81,7 +83,26 @@ class Engine:
             self.prefill_rate.observe,
             movable,
             exactly=exactly,
+            doubts=doubts,
         )
+
+    def branches(
+        self,
+        document: object,
+        generation: Generation,
+        doubts: Sequence[Doubt],
+        limits: Limits,
+        cancel: CancelToken,
+    ) -> Branches:
+        """Other ways to go on than a generation's, which was the document's last, to be iterated.
+
+        Raises:
+            ContextFull: they are larger than what the context has room for.
+        """
+        doubts = doubts[: len(self.target.forks)]
+        base, longest = generation.base, limits.max_tokens
+        session = self._sessions.open(document, base + (1 + len(doubts)) * longest)
+        return Branches(self.target, session, base, doubts, longest, limits.stop_ids, cancel)
 
     def reusable(
         self,

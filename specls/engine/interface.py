@@ -34,6 +34,13 @@ class TokenModel(Protocol):
         """
 
     @property
+    def forks(self) -> Sequence[int]:
+        """The numbers of sequences beyond these, for texts that go on from one in other ways.
+
+        They're empty unless somebody is at it.
+        """
+
+    @property
     def micro_batch(self) -> int:
         """How many tokens one :meth:`decode` may have."""
 
@@ -66,6 +73,18 @@ class TokenModel(Protocol):
             Cancelled: ``cancel`` was set while the pass ran.
             ContextFull: the cache has no room.
             DecodeFailed: the model reported an error.
+        """
+
+    def decode_each(
+        self, tokens: Sequence[tuple[int, int, int]], cancel: CancelToken | None = None
+    ) -> None:
+        """Append one token to each of some sequences, all in one pass, all of them scored.
+
+        Each is given as the sequence's number, its length, and the token. The rows of
+        :meth:`logits` are in this order. When it raises, the sequences hold what they held before.
+
+        Raises:
+            Cancelled, ContextFull, DecodeFailed: as :meth:`decode`.
         """
 
     def logits(self, row: int) -> Logits:

@@ -38,20 +38,16 @@ from pygls.protocol.json_rpc import JsonRPCResponseMessage
 from specls.context.document import Snapshot
 from specls.context.text import Position
 from specls.lsp.documents import Documents
+from specls.lsp.triggers import Triggers
 
 logger = logging.getLogger(__name__)
 
 
-def make_converter() -> Converter:
+def make_converter(triggers: Triggers) -> Converter:
     """The converter of pygls, lenient where clients in use are sloppy."""
     converter: Converter = default_converter()  # type: ignore[no-untyped-call]
-    converter.register_structure_hook(types.InlineCompletionTriggerKind, _trigger_kind)
+    converter.register_structure_hook(types.InlineCompletionTriggerKind, triggers.read)
     return converter
-
-
-def _trigger_kind(value: Any, _type: object) -> types.InlineCompletionTriggerKind:
-    """vscode-languageclient 9 counts from 0, where 0 is an explicit request."""
-    return types.InlineCompletionTriggerKind(value or types.InlineCompletionTriggerKind.Invoked)
 
 
 class Protocol(LanguageServerProtocol):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Coroutine
+from functools import partial
 from typing import Any, BinaryIO
 
 from lsprotocol import types
@@ -18,6 +19,7 @@ from specls.lsp.loading import LoadReport
 from specls.lsp.process import watch_process
 from specls.lsp.protocol import Protocol, make_converter
 from specls.lsp.transport import FrameReader, FrameWriter, FramingError
+from specls.lsp.triggers import Triggers
 from specls.service.models import Status
 from specls.service.service import CompletionService
 from specls.settings import Problem, Settings, parse
@@ -37,12 +39,13 @@ class Server(LanguageServer):
     protocol: Protocol
 
     def __init__(self, service: CompletionService) -> None:
+        self._triggers = Triggers()
         super().__init__(
             "specls",
             specls.__version__,
             text_document_sync_kind=types.TextDocumentSyncKind.Incremental,
             protocol_cls=Protocol,
-            converter_factory=make_converter,
+            converter_factory=partial(make_converter, self._triggers),
         )
         self.service = service
         self._initial = self._settings = Settings()
@@ -104,6 +107,7 @@ class Server(LanguageServer):
         """Read what the client says about itself, before the answer is made."""
         encoding = self.protocol.workspace.position_encoding or "utf-16"
         self.protocol.documents.encoding = Encoding(getattr(encoding, "value", encoding))
+        self._triggers.meet(params.client_info.name if params.client_info else None)
         self._apply(params.initialization_options)
         self._initial = self._settings
         if params.process_id is not None:
@@ -178,8 +182,9 @@ def _inline_completion(
         completion = await server.service.complete(spot.snapshot, spot.position, fresh=fresh)
         if completion is None or not completion.text:
             return types.InlineCompletionList(items=[])
-        item = inline_item(spot, snapshot, completion.text, encoding)
-        return types.InlineCompletionList(items=[item])
+        texts = (completion.text, *completion.alternatives)
+        items = [inline_item(spot, snapshot, text, encoding) for text in texts]
+        return types.InlineCompletionList(items=items)
 
     return compute()
 

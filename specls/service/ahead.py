@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from specls.context.document import Snapshot
@@ -68,8 +68,13 @@ class Ahead:
         self._later(_PAUSE_SECONDS, "pause", uri, partial(self.paused, request))
         self._want(Kind.GROW, uri, grow_window)
 
-    def shown(self, request: Request, text: str) -> None:
-        """A suggestion is shown: remember it, and complete what it makes of the document."""
+    def shown(self, request: Request, text: str, others: Sequence[str] = ()) -> None:
+        """A suggestion is shown: remember it, and complete what it makes of the document.
+
+        Of the ``others``, which come instead of it on demand, each is remembered.
+        """
+        for other in reversed(others):
+            self._shown.remember(request.snapshot, request.position, other)
         self._shown.remember(request.snapshot, request.position, text)
         if request.settings.prefetch:
             following = accepted(request, text)

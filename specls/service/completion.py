@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable
+import logging
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from time import perf_counter
@@ -14,7 +16,10 @@ from specls.context.stop import end_of
 from specls.context.text import Position, line_ending
 from specls.context.trim import trimmed_length
 from specls.core import CancelToken, FinishReason, Source
+from specls.engine.branches import Doubt, Doubts
 from specls.engine.decode import Generation, Limits, Token
+from specls.engine.sampling import GREEDY, Sampling
+from specls.errors import ContextFull
 from specls.metrics import GenerationStats
 from specls.service.healing import MOST
 from specls.service.interface import Runtime
@@ -22,9 +27,14 @@ from specls.service.prompts import Built
 from specls.service.tokenizer import Tokenizer
 from specls.settings import Settings
 
+logger = logging.getLogger(__name__)
+
 LEAST_WINDOW = 256
 """Tokens: the window at a new place on a machine whose speed isn't known, or is low. Measured: 192
 before and 64 behind the cursor gave as many exact lines as four times that (0.54 and 0.50)."""
+
+_LONGER_BRANCHES = 16
+"""How many tokens more than the first suggestion another one may have."""
 
 _OVERHEAD = 16
 """Tokens of a prompt that are no text: markers, and what two tokenised parts may have more than
@@ -38,6 +48,8 @@ class Request:
     snapshot: Snapshot
     position: Position
     settings: Settings
+    alternatives: int = 1
+    """How many suggestions are wanted: with more than one, the first is the most likely one."""
 
     @property
     def exactly(self) -> bool:
@@ -77,6 +89,8 @@ class Completion:
     stats: GenerationStats
     seconds: float
     origin: Origin = Origin.DECODED
+    alternatives: tuple[str, ...] = ()
+    """What may be inserted instead: not empty, and all different."""
 
 
 def known(text: str, origin: Origin, seconds: float) -> Completion:
@@ -117,7 +131,8 @@ def accepted(request: Request, text: str) -> Request:
     changed = snapshot.text.replace(at, at, text.replace("\n", ending))
     column = len(lines[-1]) + (at.column if len(lines) == 1 else 0)
     position = Position(at.line + len(lines) - 1, column)
-    return replace(request, snapshot=replace(snapshot, text=changed), position=position)
+    snapshot = replace(snapshot, text=changed)
+    return replace(request, snapshot=snapshot, position=position, alternatives=1)
 
 
 def complete(runtime: Runtime, request: Request, cancel: CancelToken) -> Completion:
@@ -131,7 +146,8 @@ def complete(runtime: Runtime, request: Request, cancel: CancelToken) -> Complet
     cancel.raise_if_cancelled()
     budget = budget_of(request.settings, runtime.engine.target.capacity)
     built = _prompt(runtime, request, budget)
-    limits = Limits(budget.max_tokens, runtime.prompts.dialect.stop_ids)
+    limits = Limits(budget.max_tokens, runtime.prompts.dialect.stop_ids, _sampling(request))
+    doubts = Doubts(limits.stop_ids) if request.alternatives > 1 else None
     generation = runtime.engine.generate(
         request.snapshot.uri,
         built.tokens,
@@ -141,13 +157,34 @@ def complete(runtime: Runtime, request: Request, cancel: CancelToken) -> Complet
         built.movable,
         request.snapshot.language,
         exactly=request.exactly,
+        doubts=doubts,
     )
     generation.stats.anchor_moved = built.anchor_moved
     generation.stats.partial_window = built.partial
-    writer = _Writer(runtime.tokenizer, skip=len(built.rest))
-    spans = _write(generation, writer, place_of(built.window))
-    text = "".join(span.text for span in spans)
-    return Completion(text, spans, generation.stats, perf_counter() - started)
+    writer = _Writer(runtime.tokenizer, len(built.rest), place_of(built.window))
+    _write(generation, writer)
+    spans, others = writer.shown(), tuple[tuple[Span, ...], ...]()
+    if doubts is not None:
+        likely = doubts.best(request.alternatives - 1, max(writer.tokens_shown, 1))
+        others = _branches(runtime, request, generation, writer, likely, limits, cancel)
+    first, *rest = [each for each in (spans, *others) if each] or [()]
+    return Completion(
+        _text_of(first),
+        first,
+        generation.stats,
+        perf_counter() - started,
+        alternatives=tuple(map(_text_of, rest)),
+    )
+
+
+def _sampling(request: Request) -> Sampling:
+    """How tokens are drawn; of several suggestions, the first is the most likely one."""
+    settings = request.settings
+    if request.alternatives > 1:
+        return GREEDY
+    return Sampling(
+        settings.temperature, settings.top_k, settings.top_p, settings.min_p, settings.sampling_seed
+    )
 
 
 def _prompt(runtime: Runtime, request: Request, budget: Budget) -> Built:
@@ -186,17 +223,47 @@ def _affordable(settings: Settings, tokens_per_second: float) -> int:
     return max(LEAST_WINDOW, int(settings.cold_budget_ms * tokens_per_second / 1000))
 
 
-def _write(generation: Generation, writer: _Writer, place: Place) -> tuple[Span, ...]:
-    """Run the generation until it ends or a stop rule ends it; what may be shown of it."""
-    end: int | None = None
+def _write(generation: Generation, writer: _Writer) -> None:
+    """Run the generation until it ends or a stop rule ends it."""
     for step in generation:
         writer.add(step)
-        end = end_of(writer.text, place)
-        if end is not None:
+        if writer.ended:
             generation.stats.finish = FinishReason.STOP_RULE
             break
-    length = trimmed_length(writer.text[:end], place)
-    return tuple(_cut(writer.spans, length))
+
+
+def _branches(
+    runtime: Runtime,
+    request: Request,
+    generation: Generation,
+    writer: _Writer,
+    doubts: Sequence[Doubt],
+    limits: Limits,
+    cancel: CancelToken,
+) -> tuple[tuple[Span, ...], ...]:
+    """What else may be shown, each once; fewer than asked for where the cache has no room."""
+    if not doubts:
+        return ()
+    most = min(limits.max_tokens, writer.tokens_shown + _LONGER_BRANCHES)
+    writers = [writer.fork(doubt.at) for doubt in doubts]
+    limits = replace(limits, max_tokens=most)
+    try:
+        branches = runtime.engine.branches(request.snapshot.uri, generation, doubts, limits, cancel)
+        for step in branches:
+            for branch in step:
+                writers[branch.index].add([Token(branch.token, Source.TARGET)])
+                if writers[branch.index].ended:
+                    branches.end(branch.index)
+    except ContextFull as error:
+        logger.info("There's no room for other suggestions: %s", error)
+        return ()
+    found = {_text_of(each.shown()): each.shown() for each in reversed(writers)}
+    found.pop(_text_of(writer.shown()), None)
+    return tuple(spans for text, spans in reversed(found.items()) if text)
+
+
+def _text_of(spans: Iterable[Span]) -> str:
+    return "".join(span.text for span in spans)
 
 
 class _Writer:
@@ -205,21 +272,54 @@ class _Writer:
     The first ``skip`` bytes were spelt again by healing and stand in the document already.
     """
 
-    def __init__(self, tokenizer: Tokenizer, skip: int) -> None:
+    def __init__(self, tokenizer: Tokenizer, skip: int, place: Place) -> None:
         self._tokenizer = tokenizer
-        self._skip = skip
+        self._first_skip = self._skip = skip
+        self._place = place
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self.spans: list[Span] = []
-        self.text = ""
+        self._tokens: list[Token] = []
+        self._lengths: list[int] = []
+        """Of the text before each token."""
+        self._spans: list[Span] = []
+        self._text = ""
+        self._end: int | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether a stop rule ended the text."""
+        return self._end is not None
 
     def add(self, step: Iterable[Token]) -> None:
+        """Go on with these tokens."""
         for token in step:
+            self._tokens.append(token)
+            self._lengths.append(len(self._text))
             piece = self._tokenizer.piece(token.id)
             text = self._decoder.decode(piece[self._skip :])
             self._skip = max(self._skip - len(piece), 0)
             if text:
-                self.spans.append(Span(text, token.source))
-                self.text += text
+                self._spans.append(Span(text, token.source))
+                self._text += text
+        self._end = end_of(self._text, self._place)
+
+    def shown(self) -> tuple[Span, ...]:
+        """What may be shown of the text."""
+        return tuple(_cut(self._spans, self._length))
+
+    @property
+    def _length(self) -> int:
+        return trimmed_length(self._text[: self._end], self._place)
+
+    @property
+    def tokens_shown(self) -> int:
+        """How many of the tokens begin within what may be shown."""
+        return bisect_left(self._lengths, self._length)
+
+    def fork(self, at: int) -> _Writer:
+        """A writer with the first ``at`` tokens of this one."""
+        other = _Writer(self._tokenizer, self._first_skip, self._place)
+        other.add(self._tokens[:at])
+        return other
 
 
 def _cut(spans: Iterable[Span], length: int) -> Iterable[Span]:

@@ -18,6 +18,12 @@ logger = logging.getLogger(__name__)
 _LIVE = frozenset(
     {
         "max_tokens",
+        "alternatives",
+        "temperature",
+        "top_k",
+        "top_p",
+        "min_p",
+        "sampling_seed",
         "prefix_tokens",
         "suffix_tokens",
         "prompt_layout",

@@ -105,7 +105,8 @@ class CompletionService:
     ) -> Completion | None:
         """A completion at ``position``, or None when there is none to be had now.
 
-        A suggestion that was shown and still fits is the answer, unless ``fresh`` is asked for.
+        A suggestion that was shown and still fits is the answer, unless ``fresh`` is asked for:
+        then alternatives come with it.
         None means: no model is loaded, a newer request or a change of the document made this one
         pointless, or the engine failed (the log says how). Cancelling the coroutine stops the
         computation within one micro-batch and keeps what it had decoded.
@@ -118,7 +119,8 @@ class CompletionService:
         started = perf_counter()
         if not fresh and (found := self._shown.find(snapshot, position)):
             return self._answered(known(found.rest, _origin(found), perf_counter() - started))
-        request = Request(snapshot, position, self.settings)
+        wanted = self.settings.alternatives if fresh else 1
+        request = Request(snapshot, position, self.settings, wanted)
         self._asked[snapshot.uri] = position
         self._ahead.asked(request)
         running = self._start(request)
@@ -139,7 +141,7 @@ class CompletionService:
                 self._background.go_on()
         completion = self._outcome(running)
         if completion is not None and completion.text:
-            self._ahead.shown(request, completion.text)
+            self._ahead.shown(request, completion.text, completion.alternatives)
         return completion
 
     def _start(self, request: Request) -> _Running:

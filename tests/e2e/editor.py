@@ -15,6 +15,7 @@ SMALL = {
     "maxTokens": 8,
     "contextTokens": 4096,
     "threads": 1,
+    "alternatives": 1,
 }
 """The smallest real model, with small windows: for what doesn't depend on the answer's content."""
 
@@ -24,6 +25,7 @@ CODER = {
     "maxTokens": 48,
     "contextTokens": 2048,
     "threads": 1,
+    "alternatives": 1,
 }
 """The default model, with small windows: for what depends on the answer's content."""
 

@@ -23,6 +23,7 @@ from tests.e2e.rawclient import Message, RawClient
 pytestmark = [pytest.mark.e2e, pytest.mark.model]
 
 INLINE = "textDocument/inlineCompletion"
+CHANGED = "workspace/didChangeConfiguration"
 FIBONACCI = "def fibonacci(n):\n    "
 MARKERS = 'MIDDLE = "<|fim_middle|>"\nEND = "<|endoftext|>"\nPREFIX = "<|fim_'
 
@@ -102,6 +103,21 @@ def test_the_selected_entry_counts_as_typed(coder: RawClient) -> None:
     (item,) = result["items"]
     assert item["range"] == span((1, 0), (1, 12))
     assert item["insertText"].startswith("home = os.path.expanduser(")
+
+
+def test_who_asks_gets_a_choice(coder: RawClient, fibonacci: Message) -> None:
+    """An explicit request gets up to three different items, the usual one first."""
+    coder.notify(CHANGED, {"settings": {"specls": CODER | {"alternatives": 3}}})
+    items = complete(coder, 1, 4, "file:///fibonacci.py")
+    coder.notify(CHANGED, {"settings": {"specls": CODER}})
+    assert items[0] == fibonacci
+    texts = {item["insertText"] for item in items}
+    assert 2 <= len(texts) == len(items) <= 3
+    assert all(item["range"] == fibonacci["range"] for item in items)
+    for item in items:
+        assert covered(FIBONACCI, item) == "    "
+        assert item["insertText"].startswith("    ")
+    assert complete(coder, 1, 4, "file:///fibonacci.py") == [fibonacci]
 
 
 def test_requests_while_loading_are_answered_at_once(start: Start) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -32,7 +33,10 @@ from tests.fakes import (
     ByteTokenizer,
     ListDrafter,
     ScriptedModel,
+    Torn,
+    writes,
 )
+from tests.service.scripted import place
 
 
 class Scene:
@@ -161,3 +165,66 @@ def test_what_is_read_in_the_background_is_read_in_time(
 ) -> None:
     """A slow machine reads smaller windows, in proportion, but never very small ones."""
     assert _readable((1500, 500), speed) == windows
+
+
+CHOICES = Settings(max_tokens=40, prompt_layout="cursor")
+
+
+def choose(
+    marked: str,
+    script: str,
+    nearly: Mapping[int, str],
+    wanted: int = 3,
+    settings: Settings = CHOICES,
+) -> Completion:
+    """A completion with alternatives, of a model that nearly says something else."""
+    tokenizer = ByteTokenizer()
+    prompts = PromptBuilder(tokenizer, dialect_of(tokenizer, None), None)
+    snapshot, position = place(marked)
+    length = len(prompts.build(snapshot, position, (200, 100)).tokens)
+    model = Torn(writes(script, length), nearly, length, capacity=512)
+    engine = Engine(model, {}, FixedController())
+    runtime = Runtime(engine, tokenizer, prompts, {}, (), lambda: None)
+    completion = complete(runtime, Request(snapshot, position, settings, wanted), CancelToken())
+    assert all(model.tokens_of(fork) == [] for fork in model.forks)
+    return completion
+
+
+def test_alternatives_come_with_the_most_likely_text() -> None:
+    """Where the model was in doubt there are others, each complete and cut by the same rules."""
+    completion = choose("x = |\n", "call(a)\nmore", {0: "b", 5: "z"})
+    assert completion.text == "call(a)"
+    assert completion.alternatives == ("ball(a)", "call(z)")
+
+
+@pytest.mark.parametrize(
+    ("script", "nearly", "wanted", "alternatives"),
+    [
+        ("call(a)", {}, 3, ()),
+        ("call(a)", {0: "b", 5: "z"}, 2, ("ball(a)",)),
+        ("call(a)", {0: "b", 5: "z"}, 1, ()),
+        ("call(a)\nmore", {9: "z"}, 3, ()),
+        ("a\nmore", {1: " "}, 3, ()),
+    ],
+)
+def test_alternatives_are_wanted_and_different(
+    script: str, nearly: dict[int, str], wanted: int, alternatives: tuple[str, ...]
+) -> None:
+    """No more than asked for, none for a doubt behind what's shown, none that looks the same."""
+    assert choose("x = |\n", script, nearly, wanted).alternatives == alternatives
+
+
+def test_where_the_model_has_nothing_to_say_its_second_choice_is_shown() -> None:
+    """Somebody who asks gets what the model would have said instead of an end."""
+    assert choose("x = |\n", "", {0: "b"}).text == "b"
+    assert choose("x = |\n", "", {}).text == ""
+
+
+def test_a_temperature_leaves_texts_to_chance() -> None:
+    """With a temperature a torn model says either; of alternatives the first is the likeliest."""
+    texts = set()
+    for seed in range(12):
+        drawn = replace(CHOICES, temperature=2.0, sampling_seed=seed)
+        texts.add(choose("x = |\n", "ab", {0: "b"}, 1, drawn).text)
+        assert choose("x = |\n", "ab", {0: "b"}, 3, drawn).text == "ab"
+    assert texts == {"ab", "bb"}

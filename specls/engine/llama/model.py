@@ -20,8 +20,10 @@ from specls.errors import Cancelled, ContextFull, DecodeFailed
 _NO_SLOT = 1
 _ABORTED = 2
 
-SPARE_SEQUENCES = 2
-"""Sequences of a context that no document owns: for what is moved, and to have keys turned."""
+_FORKS = 2
+SPARE_SEQUENCES = 2 + _FORKS
+"""Sequences of a context that no document owns: for what is moved, to have keys turned, and for
+texts that are forked."""
 
 
 class Weights:
@@ -75,6 +77,11 @@ class LlamaModel:
         return int(lib.llama_n_seq_max(self._context)) - SPARE_SEQUENCES
 
     @property
+    def forks(self) -> Sequence[int]:
+        """Sequences for forked texts: see :class:`TokenModel`."""
+        return range(self.sequences + 2, self.sequences + SPARE_SEQUENCES)
+
+    @property
     def micro_batch(self) -> int:
         """Tokens in a batch: see :class:`TokenModel`."""
         return self._micro_batch
@@ -103,20 +110,35 @@ class LlamaModel:
         cancel: CancelToken | None = None,
     ) -> None:
         """One ``llama_decode``: see :class:`TokenModel`."""
-        self._fill(sequence, start, tokens, scored)
+        entries = [(sequence, start + at, token) for at, token in enumerate(tokens)]
+        self._decode(entries, scored, cancel)
+
+    def decode_each(
+        self, tokens: Sequence[tuple[int, int, int]], cancel: CancelToken | None = None
+    ) -> None:
+        """One ``llama_decode`` over several sequences: see :class:`TokenModel`."""
+        self._decode(tokens, len(tokens), cancel)
+
+    def _decode(
+        self, entries: Sequence[tuple[int, int, int]], scored: int, cancel: CancelToken | None
+    ) -> None:
+        """One pass over tokens, each with the sequence and the position where it goes."""
+        self._fill(entries, scored)
         # Stopped while it turns keys of shifted tokens, llama.cpp would turn some of them twice.
         flag = self._idle if cancel is None or self._shifted else cancel
         lib.llama_set_abort_callback(self._context, self._abort, flag.address)
         started = perf_counter()
         code = lib.llama_decode(self._context, self._batch)
         if code == 0:
-            self._measure(len(tokens), started)
+            self._measure(len(entries), started)
             self._shifted = False
             self._scored = scored
-            self._decoded += len(tokens)
+            self._decoded += len(entries)
             return
-        lib.llama_memory_seq_rm(self._memory, sequence, start, -1)
-        raise _error(code, len(tokens), start)
+        starts = {sequence: start for sequence, start, _ in reversed(entries)}
+        for sequence, start in starts.items():
+            lib.llama_memory_seq_rm(self._memory, sequence, start, -1)
+        raise _error(code, len(entries), entries[0][1])
 
     def _measure(self, tokens: int, started: float) -> None:
         """Learn how long a batch took, unless it turned keys as well. A GPU is waited for."""
@@ -125,15 +147,15 @@ class LlamaModel:
                 lib.llama_synchronize(self._context)
             self.pace.observe(tokens, perf_counter() - started)
 
-    def _fill(self, sequence: int, start: int, tokens: Sequence[int], scored: int) -> None:
-        count = len(tokens)
+    def _fill(self, entries: Sequence[tuple[int, int, int]], scored: int) -> None:
+        count = len(entries)
         if not 0 < count <= self._micro_batch:
             raise AssertionError(f"a batch has 1 to {self._micro_batch} tokens, not {count}")
         batch = self._batch
         batch.n_tokens = count
-        for at, token in enumerate(tokens):
+        for at, (sequence, position, token) in enumerate(entries):
             batch.token[at] = token
-            batch.pos[at] = start + at
+            batch.pos[at] = position
             batch.n_seq_id[at] = 1
             batch.seq_id[at][0] = sequence
             batch.logits[at] = at >= count - scored
