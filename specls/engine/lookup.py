@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
-from collections.abc import Iterable, Sequence
+from collections import Counter, OrderedDict, deque
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from specls.core import CancelToken, Source
+from specls.engine.ngrams import NGrams
 
 Tokens = npt.NDArray[np.int32]
 
@@ -46,14 +47,11 @@ def matches(history: Tokens, end: Sequence[int]) -> tuple[Tokens, int]:
     return found, length
 
 
-def continuation(history: Tokens, follows: Tokens, limit: int) -> list[int]:
-    """What most of the matches go on with; of several as frequent, the latest."""
-    following = history[follows]
-    values, counts = np.unique(following, return_counts=True)
-    frequent = values[counts == counts.max()]
-    start = int(follows[np.isin(following, frequent)][-1])
-    tokens: list[int] = history[start : start + limit].tolist()
-    return tokens
+def continuation(text: Sequence[int], follows: Sequence[int], limit: int) -> list[int]:
+    """What most of the matches go on with; of several as frequent, the first of ``follows``."""
+    count = Counter(text[place] for place in follows)
+    start = max(follows, key=lambda place: count[text[place]])
+    return list(text[start : start + limit])
 
 
 def before_stop(draft: list[int], stops: frozenset[int]) -> list[int]:
@@ -66,7 +64,8 @@ class LookupDrafter:
 
     The longest match wins; the document's own text counts before that of others, and what
     followed most often, or else latest, is taken. Source: Saxena 2023, "Prompt Lookup Decoding";
-    here over the prompts of all open documents, the text after the cursor included.
+    here over the prompts of all open documents, the text after the cursor included. Each has an
+    index that follows its changes.
     """
 
     source = Source.LOOKUP
@@ -75,16 +74,17 @@ class LookupDrafter:
         """Matches have at least ``shortest`` tokens; a draft ends before a stop token."""
         self._stops = stop_ids
         self._shortest = shortest
-        self._others: OrderedDict[object, Tokens] = OrderedDict()
-        self._document: object = None
-        self._history = np.empty(0, dtype=np.int32)
-        self._length = 0
+        self._texts: OrderedDict[object, NGrams] = OrderedDict()
+        """By document, the one of the last generation at the end."""
+        self._own = NGrams(shortest)
 
     def begin(self, document: object, prompt: Sequence[int]) -> None:
-        """Start over with this prompt: see :class:`Drafter`."""
-        self._document = document
-        self._length = 0
-        self._extend(prompt)
+        """Look through this document first: see :class:`Drafter`."""
+        self._own = self._texts.setdefault(document, NGrams(self._shortest))
+        self._texts.move_to_end(document)
+        self._own.replace(prompt)
+        if len(self._texts) > _DOCUMENTS:
+            self._texts.popitem(last=False)
 
     def propose(
         self,
@@ -95,41 +95,23 @@ class LookupDrafter:
     ) -> list[int]:
         """What followed the longest match: see :class:`Drafter`."""
         del cancel
-        self._extend(tokens[self._length :])
+        self._own.extend(tokens[len(self._own.tokens) :])
         end = end_of(tokens, drafted)
-        best, draft = self._shortest - 1, list[int]()
-        for history in self._histories():
-            follows, length = matches(history, end)
+        best, draft = 0, list[int]()
+        for text in reversed(self._texts.values()):
+            follows, length = text.matches(end, _LONGEST)
             if length > best:
-                best, draft = length, continuation(history, follows, limit)
+                best, draft = length, continuation(text.tokens, follows, limit)
         return before_stop(draft, self._stops)
 
     def finish(self, tokens: Sequence[int], new: int) -> None:
-        """Remember the document's text, for it and for others."""
+        """What was written may be looked up as well: see :class:`Drafter`."""
         del new
-        self._others[self._document] = np.array(tokens, dtype=np.int32)
-        self._others.move_to_end(self._document)
-        if len(self._others) > _DOCUMENTS:
-            self._others.popitem(last=False)
+        self._own.replace(tokens)
 
     def forget(self, document: object) -> None:
         """The document was closed."""
-        self._others.pop(document, None)
-
-    def _histories(self) -> Iterable[Tokens]:
-        yield self._history[: self._length]
-        for document, history in reversed(self._others.items()):
-            if document != self._document:
-                yield history
-
-    def _extend(self, tokens: Sequence[int]) -> None:
-        end = self._length + len(tokens)
-        if end > len(self._history):
-            grown = np.empty(2 * end, dtype=np.int32)
-            grown[: self._length] = self._history[: self._length]
-            self._history = grown
-        self._history[self._length : end] = tokens
-        self._length = end
+        self._texts.pop(document, None)
 
 
 class PreviousDrafter:

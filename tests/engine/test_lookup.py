@@ -59,6 +59,7 @@ def test_new_tokens_are_looked_up_as_well() -> None:
     drafter.begin("a", [1, 2])
     assert drafter.propose([1, 2], 4) == []
     assert drafter.propose([1, 2, 7, 8, 9, 5, 7, 8, 9], 4) == [5, 7, 8, 9]
+    drafter.forget("a")
     drafter.begin("b", [7, 8, 9])
     assert drafter.propose([7, 8, 9], 4) == []
 
