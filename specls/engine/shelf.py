@@ -75,6 +75,7 @@ class Shelf:
         self._budget = budget
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="specls-shelf")
         self._writing: dict[str, Future[None]] = {}
+        self._unwritten: dict[str, Spilled] = {}
         self._written: dict[str, float] = {}
         self._known: dict[str, Kept | None] = {}
         self._told = False
@@ -92,7 +93,8 @@ class Shelf:
         name = _name(document)
         kept = Kept(spilled.tokens, spilled.exact, spilled.movable, len(spilled.state))
         self._known[name], self._written[name] = kept, monotonic()
-        self._writing[name] = self._writer.submit(self._write, name, kept, spilled.state)
+        self._unwritten[name] = spilled
+        self._writing[name] = self._writer.submit(self._write, name, kept, spilled)
 
     def look(self, document: object) -> Kept | None:
         """What is there for a document, without its state."""
@@ -104,11 +106,11 @@ class Shelf:
     def load(self, document: object) -> Spilled | None:
         """The document's state, which stays on disk; None, and a line in the log, if it's damaged.
 
-        Waits for a write of it that isn't done yet.
+        One that isn't written yet is given back as it is.
         """
         name = _name(document)
-        if (writing := self._writing.get(name)) is not None:
-            wait([writing])
+        if (unwritten := self._unwritten.get(name)) is not None:
+            return unwritten
         if self.look(document) is None:
             return None
         spilled = self._read(name)
@@ -123,8 +125,9 @@ class Shelf:
 
     # -- files -------------------------------------------------------------------------------
 
-    def _write(self, name: str, kept: Kept, state: bytes) -> None:
+    def _write(self, name: str, kept: Kept, spilled: Spilled) -> None:
         """On the writer's thread."""
+        state = spilled.state
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._tidy(self._budget - kept.state)
@@ -134,6 +137,9 @@ class Shelf:
             self._known.pop(name, None)
             self._written.pop(name, None)
             self._tell("The state of a document can't be written: %s.", error.strerror or error)
+        finally:
+            if self._unwritten.get(name) is spilled:
+                del self._unwritten[name]
 
     def _write_file(self, path: Path, pieces: Iterable[bytes]) -> None:
         """Readable by its owner alone: it's what somebody wrote."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import stat
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -52,10 +53,20 @@ def test_a_state_comes_back(shelf: Shelf, tmp_path: Path) -> None:
     other.close(1)
 
 
-def test_a_state_that_is_being_written_is_waited_for(shelf: Shelf) -> None:
-    """What was just put there can be read at once."""
+def test_nobody_waits_for_a_state_to_be_written(
+    shelf: Shelf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was just put there can be read at once, while the disk is slow; later from disk."""
+    go, write = threading.Event(), shelf._write_file
+    monkeypatch.setattr(shelf, "_write_file", lambda *given: go.wait(10) and write(*given))
     shelf.put("a", STATE)
-    assert shelf.load("a") == STATE
+    shelf.put("b", STATE)
+    assert shelf.load("b") is STATE
+    assert list(tmp_path.rglob("*.state")) == []
+    go.set()
+    assert len(written(shelf, tmp_path)) == 2
+    assert shelf.load("b") == STATE
+    assert shelf.load("b") is not STATE
 
 
 def test_the_newest_state_counts(shelf: Shelf, tmp_path: Path) -> None:
