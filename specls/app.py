@@ -19,7 +19,7 @@ from specls.catalogue.results import ResolvedModel
 from specls.catalogue.store import ModelStore
 from specls.core import Source
 from specls.engine.controllers import CostController, FixedController
-from specls.engine.costs import Costs, measure
+from specls.engine.costs import SIZES, Costs, measure
 from specls.engine.drafters import ModelDrafter
 from specls.engine.engine import Engine
 from specls.engine.interface import Controller, Drafter, Plan
@@ -165,10 +165,14 @@ class _Assembly:
                 f"({target.capacity}): the windows were made smaller."
             )
         drafters = _drafters(draft, dialect.stop_ids)
-        controller = self._controller(resolved, target, tuple(drafters))
+        controller = self._controller(resolved, target, draft, tuple(drafters))
         engine = Engine(target, drafters, controller, self._spill(resolved, target))
 
         def close() -> None:
+            if isinstance(controller, CostController):
+                # What was seen in use corrects what was measured at a bad moment.
+                key = self._costs_key(resolved, target, SIZES)
+                measurements.write(states_folder(), key, controller.costs.as_dict())
             try:
                 engine.finish()
             except EngineError as error:
@@ -187,7 +191,11 @@ class _Assembly:
         )
 
     def _controller(
-        self, resolved: ResolvedModel, target: LlamaModel, sources: Sequence[Source]
+        self,
+        resolved: ResolvedModel,
+        target: LlamaModel,
+        draft: LlamaModel | None,
+        sources: Sequence[Source],
     ) -> Controller:
         """The controller for the mode: ``auto`` goes by what passes cost on this machine."""
         fixed = {
@@ -198,16 +206,26 @@ class _Assembly:
         plans = fixed.get(self.settings.speculation)
         if plans is not None:
             return FixedController(*plans)
-        return CostController(Costs(self._costs(resolved, target)), sources)
+        drafting: dict[Source, float] = {}
+        if draft is not None and (name := self._draft_name(resolved, target)) is not None:
+            drafting[Source.DRAFT] = self._costs(self.store.resolve(name), draft, (1,))[1]
+        costs = Costs(self._costs(resolved, target, SIZES))
+        return CostController(costs, sources, drafting=drafting)
 
-    def _costs(self, resolved: ResolvedModel, target: LlamaModel) -> Mapping[int, float]:
+    def _costs(
+        self, resolved: ResolvedModel, model: LlamaModel, sizes: Sequence[int]
+    ) -> Mapping[int, float]:
         """What passes cost: measured at the first load of a model, and kept."""
-        key = f"{self._build(resolved, target)} threads {self.settings.threads}"
+        key = self._costs_key(resolved, model, sizes)
         known = measurements.read(states_folder(), key)
         if known is None:
-            known = measure(target)
+            known = measure(model, sizes)
             measurements.write(states_folder(), key, known)
         return known
+
+    def _costs_key(self, resolved: ResolvedModel, model: LlamaModel, sizes: Sequence[int]) -> str:
+        threads = f"threads {self.settings.threads}"
+        return f"{self._build(resolved, model)} {threads} sizes {' '.join(map(str, sizes))}"
 
     def _spill(self, resolved: ResolvedModel, target: LlamaModel) -> Spill:
         """Where the states of documents go that make way: memory, and then disk."""

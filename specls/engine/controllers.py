@@ -191,13 +191,20 @@ class CostController:
     """
 
     def __init__(
-        self, costs: Costs, sources: Sequence[Source], guesses: Guesses | None = None
+        self,
+        costs: Costs,
+        sources: Sequence[Source],
+        guesses: Guesses | None = None,
+        drafting: Mapping[Source, float] | None = None,
     ) -> None:
-        """``sources`` in the order in which equal promises are tried: the cheapest first."""
+        """``sources`` in the order in which equal promises are tried: the cheapest first.
+
+        ``drafting`` holds the seconds of one drafted token, where that's known.
+        """
         guesses = guesses or Guesses()
         self.costs = costs
         self._limits = {source: guesses.limits[source] for source in sources}
-        self._drafting_seconds = dict.fromkeys(sources, 0.0)
+        self._drafting_seconds = dict.fromkeys(sources, 0.0) | dict(drafting or {})
         self._overall = {source: Acceptance(guesses.rates[source]) for source in sources}
         self._languages: dict[str, dict[Source, Drafting]] = {}
         self._seconds = self._lost = 0.0

@@ -222,3 +222,12 @@ def test_a_fixed_choice_goes_on_in_its_order() -> None:
     assert controller.plans() == plans
     assert controller.plans([Part(Source.PREVIOUS, 2)]) == plans[1:]
     assert controller.plans([Part(Source.LOOKUP, 2)]) == ()
+
+
+def test_what_a_drafted_token_costs_is_known_before_the_first() -> None:
+    """With the measured cost of the draft model nothing is tried that can't pay."""
+    costs = Costs(CPU)
+    controller = CostController(costs, (Source.DRAFT,), drafting={Source.DRAFT: 0.6})
+    known = CostController(costs, (Source.DRAFT,)).choice(Source.DRAFT).speed_up
+    assert controller.choice(Source.DRAFT).speed_up < known
+    assert all(plan.limit == 1 for plan in controller.plans())
