@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any
 
+from pathspec import GitIgnoreSpec
+
 
 def _setting(
     default: Any,
@@ -18,10 +20,12 @@ def _setting(
     choices: tuple[str, ...] = (),
     low: float | None = None,
     high: float | None = None,
+    form: str | None = None,
 ) -> Any:
+    """``form`` is that of what isn't a single value: ``patterns`` or ``switches``."""
     return field(
         default=default,
-        metadata={"text": text, "choices": choices, "low": low, "high": high}
+        metadata={"text": text, "choices": choices, "low": low, "high": high, "form": form}
         | {"switch": isinstance(default, bool), "fraction": isinstance(default, float)},
     )
 
@@ -114,6 +118,19 @@ class Settings:
         low=0,
         high=600_000,
     )
+    enable: tuple[tuple[str, bool], ...] = _setting(
+        (),
+        "In which languages anything is completed, by their ids as editors name them, and `*` for "
+        'all others: `{"markdown": false}`, or `{"*": false, "python": true}`.',
+        form="switches",
+    )
+    exclude: tuple[str, ...] = _setting(
+        (),
+        "Files that are never read, as patterns of git's ignore files from the workspace's folder. "
+        "Those that may hold secrets (`.env`, keys, credentials) are excluded in any case, unless "
+        "a pattern with `!` allows them.",
+        form="patterns",
+    )
     prefetch: bool = _setting(
         True,  # noqa: FBT003 - a default
         "Whether the text behind a suggestion is completed while nobody waits, so that it is there "
@@ -186,6 +203,8 @@ def camel(name: str) -> str:
 
 
 def _allowed(meta: Mapping[str, Any], types: str) -> str:
+    if meta["form"]:
+        return _FORMS[meta["form"]]
     if meta["switch"]:
         return "true or false"
     parts = [f'"{choice}"' for choice in meta["choices"]]
@@ -197,7 +216,26 @@ def _allowed(meta: Mapping[str, Any], types: str) -> str:
     return " or ".join(parts)
 
 
+_FORMS = {
+    "patterns": "a list of patterns of git's ignore files",
+    "switches": "an object of names with true or false",
+}
+
+
+_FORMED: Mapping[str | None, object] = {"patterns": [], "switches": {}}
+"""What an editor sends for nothing."""
+
+
+def _frozen(meta: Mapping[str, Any], value: Any) -> Any:
+    """The value as it's kept."""
+    if meta["form"] == "patterns":
+        return tuple(value)
+    return tuple(value.items()) if meta["form"] == "switches" else value
+
+
 def _accepts(meta: Mapping[str, Any], value: object) -> bool:
+    if meta["form"]:
+        return _are_patterns(value) if meta["form"] == "patterns" else _are_switches(value)
     if meta["switch"]:
         return isinstance(value, bool)
     if isinstance(value, str):
@@ -208,6 +246,21 @@ def _accepts(meta: Mapping[str, Any], value: object) -> bool:
     if isinstance(value, numbers) and not isinstance(value, bool) and meta["low"] is not None:
         return bool(meta["low"] <= value <= meta["high"])
     return False
+
+
+def _are_patterns(value: object) -> bool:
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        return False
+    try:
+        return len(GitIgnoreSpec.from_lines(value)) == len(value)
+    except ValueError:
+        return False
+
+
+def _are_switches(value: object) -> bool:
+    return isinstance(value, Mapping) and all(
+        isinstance(name, str) and isinstance(each, bool) for name, each in value.items()
+    )
 
 
 def parse(
@@ -233,7 +286,7 @@ def parse(
         elif value is None:
             continue
         elif _accepts(item.metadata, value):
-            settings = replace(settings, **{item.name: value})
+            settings = replace(settings, **{item.name: _frozen(item.metadata, value)})
         else:
             kept = getattr(current or settings, item.name)
             settings = replace(settings, **{item.name: kept})
@@ -248,7 +301,8 @@ def describe() -> list[tuple[str, object, str, str]]:
     for item in fields(Settings):
         assert item.default is not MISSING
         allowed = _allowed(item.metadata, str(item.type))
-        rows.append((camel(item.name), item.default, allowed, item.metadata["text"]))
+        default = _FORMED.get(item.metadata["form"], item.default)
+        rows.append((camel(item.name), default, allowed, item.metadata["text"]))
     return rows
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from specls.catalogue.store import ModelStore
+from specls.cli import main
 from tests.conftest import SMALLEST
 
 ROOT = Path(__file__).parents[1]
@@ -63,6 +64,19 @@ def test_a_file_that_isn_t_text_is_told(tmp_path: Path) -> None:
     done = run("complete", f"{path}:1:1")
     assert (done.returncode, done.stdout) == (2, "")
     assert "image.png isn't UTF-8 text." in done.stderr
+
+
+def test_a_secret_is_not_completed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file that may hold secrets is refused by name, unless a pattern allows it."""
+    secret = tmp_path / ".env"
+    secret.write_text("TOKEN=")
+    words = ["complete", f"{secret}:1:1", "--model", "none-such"]
+    assert main(words) == 2
+    assert "it may hold secrets (.env)" in capsys.readouterr().err
+    assert main([*words, "--exclude", "!.env", "--enable", "markdown=false"]) == 1
+    assert "none-such" in capsys.readouterr().err
+    assert main([*words, "--enable", "markdown=perhaps"]) == 2
+    assert "--enable" in capsys.readouterr().err
 
 
 def test_a_wrong_option_is_named_with_what_is_allowed() -> None:

@@ -48,6 +48,11 @@ def test_fractions_are_taken_over() -> None:
         ("temperature", True, "a number from 0.0 to 2.0"),
         ("temperature", float("nan"), "a number from 0.0 to 2.0"),
         ("topP", "0.9", "a number from 0.01 to 1.0"),
+        ("exclude", "*.py", "a list of patterns of git's ignore files"),
+        ("exclude", ["*.py", 7], "a list of patterns of git's ignore files"),
+        ("exclude", ["!"], "a list of patterns of git's ignore files"),
+        ("enable", {"go": "no"}, "an object of names with true or false"),
+        ("enable", ["go"], "an object of names with true or false"),
     ],
 )
 def test_a_wrong_value_is_named_with_the_allowed_ones(
@@ -58,6 +63,14 @@ def test_a_wrong_value_is_named_with_the_allowed_ones(
     assert Problem(name, f"{value!r} isn't allowed; it must be {allowed}") in problems
     expected = Settings() if name == "maxTokens" else Settings(max_tokens=5)
     assert settings == expected
+
+
+def test_lists_and_objects_are_taken_over() -> None:
+    """Patterns and switches keep their order."""
+    settings, problems = parse({"exclude": ["a/", "!a/b"], "enable": {"*": False, "go": True}})
+    assert settings.exclude == ("a/", "!a/b")
+    assert settings.enable == (("*", False), ("go", True))
+    assert problems == []
 
 
 def test_an_unknown_setting_is_named() -> None:

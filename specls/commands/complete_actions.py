@@ -21,6 +21,7 @@ from specls.context.text import Position, Text
 from specls.core import CancelToken, Source
 from specls.errors import Cancelled, SettingsError
 from specls.service.completion import Completion, Request, complete
+from specls.service.exclude import Exclusion
 from specls.service.interface import Runtime
 from specls.settings import Settings
 
@@ -43,6 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Load the models, complete once, print."""
     settings = settings_of(arguments)
     snapshot, position = read_place(arguments.place)
+    if (reason := exclusion_of(settings).reason(snapshot.uri, snapshot.language)) is not None:
+        raise SettingsError(f"Nothing is completed in {arguments.place}: {reason}.")
     runtime = _load(settings)
     try:
         request = Request(snapshot, position, settings, settings.alternatives)
@@ -55,6 +58,11 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _show(snapshot, position, runtime, completion)
     return 0
+
+
+def exclusion_of(settings: Settings) -> Exclusion:
+    """What the settings exclude, patterns seen from the current folder."""
+    return Exclusion(settings.exclude, settings.enable, [Path.cwd().as_uri()])
 
 
 def read_place(place: str) -> tuple[Snapshot, Position]:

@@ -17,8 +17,14 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         group.add_argument(
             _flag(item.name),
             metavar="VALUE",
-            help=f"{item.metadata['text']} Default: {item.default}.".replace("%", "%%"),
+            help=f"{item.metadata['text']} {_default(item.default)}".replace("%", "%%"),
         )
+
+
+def _default(value: object) -> str:
+    if value == ():
+        return "Separated by commas; a name with =true or =false where it's a switch."
+    return f"Default: {value}."
 
 
 def settings_of(arguments: argparse.Namespace) -> Settings:
@@ -34,13 +40,30 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
             with contextlib.suppress(ValueError):
                 value = float(value) if item.metadata["fraction"] else int(value)
         elif item.metadata["switch"]:
-            value = {"true": True, "false": False}.get(value, value)
+            value = _SWITCH.get(value, value)
+        elif value is not None and item.metadata["form"]:
+            value = _READERS[item.metadata["form"]](value)
         given[camel(item.name)] = value
     settings, problems = parse(given)
     if problems:
         flags = {camel(item.name): _flag(item.name) for item in fields(Settings)}
         raise SettingsError("; ".join(f"{flags[each.name]}: {each.message}" for each in problems))
     return settings
+
+
+_SWITCH = {"true": True, "false": False}
+
+
+def _patterns(value: str) -> list[str]:
+    return value.split(",")
+
+
+def _switches(value: str) -> dict[str, object]:
+    pairs = (each.partition("=") for each in value.split(","))
+    return {name: _SWITCH.get(each, each) for name, _, each in pairs}
+
+
+_READERS = {"patterns": _patterns, "switches": _switches}
 
 
 def _flag(name: str) -> str:

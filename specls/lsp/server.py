@@ -108,6 +108,7 @@ class Server(LanguageServer):
         encoding = self.protocol.workspace.position_encoding or "utf-16"
         self.protocol.documents.encoding = Encoding(getattr(encoding, "value", encoding))
         self._triggers.meet(params.client_info.name if params.client_info else None)
+        self.service.roots = _roots(params)
         self._apply(params.initialization_options)
         self._initial = self._settings
         if params.process_id is not None:
@@ -125,6 +126,13 @@ class Server(LanguageServer):
         elif not await self._fetch_settings():
             return
         await self.service.configure(self._settings)
+
+    def change_folders(self, event: types.WorkspaceFoldersChangeEvent) -> None:
+        """Follow the workspace's folders."""
+        removed = {folder.uri for folder in event.removed}
+        kept = [root for root in self.service.roots if root not in removed]
+        self.service.roots = (*kept, *(folder.uri for folder in event.added))
+        self.service.exclude()
 
     async def _fetch_settings(self) -> bool:
         """Ask the client, if it can be asked; whether it answered."""
@@ -158,6 +166,13 @@ class Server(LanguageServer):
     def tell(self, status: Status) -> None:
         """The service's state changed."""
         self._report.tell(status)
+
+
+def _roots(params: types.InitializeParams) -> tuple[str, ...]:
+    """The folders that a client opened; older ones say but one."""
+    if params.workspace_folders:
+        return tuple(folder.uri for folder in params.workspace_folders)
+    return (params.root_uri,) if params.root_uri else ()
 
 
 def _in_words(problems: list[Problem]) -> str:
@@ -204,6 +219,10 @@ def _register(server: Server) -> None:
     @feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     def change_configuration(params: types.DidChangeConfigurationParams) -> None:
         server.spawn(server.change_settings(params.settings))
+
+    @feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
+    def change_folders(params: types.DidChangeWorkspaceFoldersParams) -> None:
+        server.change_folders(params.event)
 
     @feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())
     def inline_completion(

@@ -30,6 +30,8 @@ _LIVE = frozenset(
         "suffix_reuse",
         "cold_budget_ms",
         "prefetch",
+        "enable",
+        "exclude",
     }
 )
 """Settings that the next request follows; a change of any other loads the models anew."""

@@ -16,6 +16,7 @@ from specls.errors import Cancelled, SpeclsError
 from specls.service.ahead import Ahead
 from specls.service.background import Background
 from specls.service.completion import Completion, Origin, Request, complete, known
+from specls.service.exclude import Exclusion
 from specls.service.interface import Loader
 from specls.service.models import Models, State
 from specls.service.shown import Found, ShownSuggestions
@@ -42,6 +43,8 @@ class Counters:
     cancelled: int = 0
     unavailable: int = 0
     """Came while no model was loaded."""
+    excluded: int = 0
+    """Came for a document in which nothing is completed."""
     failed: int = 0
 
 
@@ -75,6 +78,10 @@ class CompletionService:
         self._running: dict[str, _Running] = {}
         self._asked: dict[str, Position] = {}
         """Where a completion was asked for last, in each document."""
+        self.roots: tuple[str, ...] = ()
+        """The URIs of the workspace's folders."""
+        self._exclusion = Exclusion()
+        self._open: dict[str, Snapshot] = {}
         self._newest: Snapshot | None = None
         """The document that was opened or changed last: most likely the one that's seen."""
         self._shown = ShownSuggestions()
@@ -91,12 +98,28 @@ class CompletionService:
     async def configure(self, settings: Settings) -> None:
         """Follow new settings; load the models when none are there or others are asked for."""
         before, self.settings = self.settings, settings
+        self.exclude()
         if self.models.wants(before, settings):
             self._stop_all()
             self._shown.clear()
             await self.models.load(settings)
             if self._newest is not None:
                 self.opened(self._newest)
+
+    def exclude(self) -> None:
+        """Follow what the settings exclude, and the workspace's folders; forget what is now."""
+        settings = self.settings
+        self._exclusion = Exclusion(settings.exclude, settings.enable, self.roots)
+        for uri in self.excluded():
+            self._give_up(uri, kept=False)
+
+    def excluded(self) -> dict[str, str]:
+        """The open documents in which nothing is completed, and why."""
+        reasons = {uri: self._why_excluded(snapshot) for uri, snapshot in self._open.items()}
+        return {uri: reason for uri, reason in reasons.items() if reason is not None}
+
+    def _why_excluded(self, snapshot: Snapshot) -> str | None:
+        return self._exclusion.reason(snapshot.uri, snapshot.language)
 
     # -- requests ----------------------------------------------------------------------------
 
@@ -107,11 +130,14 @@ class CompletionService:
 
         A suggestion that was shown and still fits is the answer, unless ``fresh`` is asked for:
         then alternatives come with it.
-        None means: no model is loaded, a newer request or a change of the document made this one
-        pointless, or the engine failed (the log says how). Cancelling the coroutine stops the
-        computation within one micro-batch and keeps what it had decoded.
+        None means: the document is excluded, no model is loaded, a newer request or a change of the
+        document made this one pointless, or the engine failed (the log says how). Cancelling the
+        coroutine stops the computation within one micro-batch and keeps what it had decoded.
         """
         self.counters.received += 1
+        if self._why_excluded(snapshot) is not None:
+            self.counters.excluded += 1
+            return None
         if self.models.status.state is not State.READY:
             self.counters.unavailable += 1
             return None
@@ -192,6 +218,10 @@ class CompletionService:
     def opened(self, snapshot: Snapshot) -> None:
         """A document was opened: have it ready when a completion is asked for."""
         self.supersede(snapshot.uri)
+        self._open[snapshot.uri] = snapshot
+        if (reason := self._why_excluded(snapshot)) is not None:
+            logger.info("Nothing is completed in %s: %s.", snapshot.uri, reason)
+            return
         self._newest = snapshot
         if self.models.status.state is State.READY:
             self._ahead.opened(snapshot, self.settings)
@@ -199,6 +229,9 @@ class CompletionService:
     def changed(self, snapshot: Snapshot, position: Position | None = None) -> None:
         """A document was changed, perhaps at one place: a request for it is pointless now."""
         self.supersede(snapshot.uri)
+        self._open[snapshot.uri] = snapshot
+        if self._why_excluded(snapshot) is not None:
+            return
         self._newest = snapshot
         # What was planned was planned for a text that is no more.
         self._ahead.forget(snapshot.uri)
@@ -214,6 +247,11 @@ class CompletionService:
 
     def close(self, uri: str) -> None:
         """The document was closed: stop its request and free its part of the cache."""
+        self._open.pop(uri, None)
+        self._give_up(uri, kept=True)
+
+    def _give_up(self, uri: str, *, kept: bool) -> None:
+        """Free what a document takes; what was read of it may be ``kept`` outside the cache."""
         self.supersede(uri)
         self._shown.forget(uri)
         self._ahead.forget(uri)
@@ -223,7 +261,7 @@ class CompletionService:
 
         def forget() -> None:
             if (runtime := self.models.runtime) is not None:
-                runtime.engine.close(uri)
+                (runtime.engine.close if kept else runtime.engine.drop)(uri)
                 runtime.prompts.forget(uri)
 
         self._worker.submit(Priority.CLOSE, forget)
@@ -254,6 +292,7 @@ class CompletionService:
                 camel(item.name): getattr(self.counters, item.name) for item in fields(Counters)
             },
             **(_engine_numbers(runtime.engine) if runtime else {}),
+            "excluded": self.excluded(),
             "decodedTokens": runtime.engine.target.decoded_tokens if runtime else 0,
             "lastCompletion": last,
         }

@@ -388,3 +388,47 @@ async def test_shutdown_frees_the_models() -> None:
     await bench.service.configure(Settings())
     assert bench.service.shutdown(DEADLINE)
     assert bench.closed == 1
+
+
+async def test_a_secret_is_never_read(bench: Bench) -> None:
+    """In an excluded document nothing is decoded, whatever happens, and the reason is told."""
+    await bench.service.configure(Settings())
+    uri = "file:///project/.env"
+    snapshot, position = place("TOKEN=|", uri)
+    bench.service.opened(snapshot)
+    bench.service.changed(snapshot, position)
+    bench.service.saved(snapshot)
+    assert await bench.complete("TOKEN=|", uri) is None
+    await until(lambda: bench.service.idle)
+    assert bench.model.decoded_tokens == 0
+    stats = bench.service.stats()
+    assert stats["requests"]["excluded"] == 1
+    assert stats["excluded"][uri].startswith("it may hold secrets (.env)")
+    bench.service.close(uri)
+    assert bench.service.stats()["excluded"] == {}
+
+
+async def test_what_is_excluded_later_is_forgotten(bench: Bench) -> None:
+    """A document that is excluded after it was read leaves nothing in the cache."""
+    await bench.service.configure(Settings(prefetch=False))
+    uri = "file:///project/notes.py"
+    bench.service.opened(place("x = 1\n|", uri)[0])
+    assert await bench.complete("x = 1\n|", uri) == "hello"
+    await until(lambda: bench.service.idle)
+    await bench.service.configure(Settings(prefetch=False, exclude=("notes.*",)))
+    assert await bench.complete("x = 1\n|", uri) is None
+    await until(lambda: not bench.model.cells)
+    await bench.service.configure(Settings(prefetch=False))
+    assert await bench.complete("x = 1\n|", uri) == "hello"
+    assert len(bench.loaded) == 1
+
+
+async def test_patterns_begin_at_the_workspace_s_folders(bench: Bench) -> None:
+    """When a folder is added, what its patterns exclude is excluded at once."""
+    await bench.service.configure(Settings(exclude=("/build/",)))
+    uri = "file:///project/build/x.py"
+    bench.service.opened(place("x|", uri)[0])
+    assert bench.service.excluded() == {}
+    bench.service.roots = ("file:///project",)
+    bench.service.exclude()
+    assert list(bench.service.excluded()) == [uri]
