@@ -21,6 +21,9 @@ _WARM_SECONDS = 10.0
 _GROW_SECONDS = 30.0
 """How long a whole window may take to read in the background."""
 
+_LEAST_WHOLE = 512
+"""Tokens that a whole window has on the slowest machine, before and behind the cursor."""
+
 
 def follow(runtime: Runtime, request: Request, cancel: CancelToken) -> None:
     """Decode what was typed, as far as a completion at this place will need it in any case.
@@ -100,11 +103,11 @@ def complete_ahead(runtime: Runtime, request: Request, cancel: CancelToken) -> C
 def _readable(windows: tuple[int, int], tokens_per_second: float) -> tuple[int, int]:
     """The windows that are read in the background: smaller where that would take very long.
 
-    What is measured (see :data:`LEAST_WINDOW`) says that little is lost.
+    What is measured (see ``completion.LEAST_WINDOW``) says that little is lost.
     """
     if not tokens_per_second:
         return windows
-    most = max(2 * LEAST_WINDOW, int(_GROW_SECONDS * tokens_per_second))
+    most = max(_LEAST_WHOLE, int(_GROW_SECONDS * tokens_per_second))
     share = min(most / max(sum(windows), 1), 1.0)
     return int(windows[0] * share), int(windows[1] * share)
 

@@ -55,6 +55,21 @@ def test_the_second_completion_reuses_the_first(small: RawClient) -> None:
     assert last["prefilledTokens"] == 1 + last["healedTokens"]
 
 
+def test_a_secret_is_not_completed_and_the_numbers_say_why(small: RawClient) -> None:
+    """A file of secrets gets an empty answer, and not a token of it is read."""
+    uri = "file:///project/.env"
+    before = stats(small)
+    open_document(small, "API_TOKEN=abc\nSECOND=", uri)
+    assert complete(small, 1, 7, uri) == []
+    after = stats(small)
+    assert after["decodedTokens"] == before["decodedTokens"]
+    assert after["requests"]["excluded"] == before["requests"]["excluded"] + 1
+    assert after["excluded"] == {
+        uri: "it may hold secrets (.env); '!.env' in the setting exclude allows it"
+    }
+    close_document(small, uri)
+
+
 def test_every_request_is_counted_once(small: RawClient) -> None:
     """Received is the sum of what became of the requests."""
     open_document(small, "words = ['one', 'two', ", URI)
@@ -67,7 +82,7 @@ def test_every_request_is_counted_once(small: RawClient) -> None:
         small.answer(identifier)
     close_document(small, URI)
     counters = requests(small)
-    ends = ("answered", "superseded", "cancelled", "unavailable", "failed")
+    ends = ("answered", "superseded", "cancelled", "unavailable", "excluded", "failed")
     assert counters["received"] == sum(counters[end] for end in ends)
     assert counters["empty"] + counters["withoutModel"] <= counters["answered"]
     assert counters["failed"] == 0

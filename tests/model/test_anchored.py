@@ -119,7 +119,7 @@ def test_a_small_window_grows_behind_the_answer(plain: Runtime) -> None:
     typing.position = Position(120 + BEFORE.count("\n"), 0)
     first = typing.complete()
     assert first.stats.partial_window
-    assert first.stats.prompt_tokens <= 260
+    assert first.stats.prompt_tokens <= 212
     grow(plain, Request(typing.snapshot, typing.position, settings), CancelToken())
     typing.type(" ")
     second = typing.complete()
