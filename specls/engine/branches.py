@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -93,8 +93,8 @@ class Branches:
         """A branch is long enough."""
         self._growing.remove(index)
 
-    def __iter__(self) -> Iterator[tuple[Branch, ...]]:
-        """Run. See the class.
+    def __iter__(self) -> Generator[tuple[Branch, ...]]:
+        """Run. See the class; who doesn't read on to the end closes it.
 
         Raises:
             Cancelled, ContextFull, DecodeFailed: as :meth:`TokenModel.decode`.

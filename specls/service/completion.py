@@ -6,8 +6,10 @@ import codecs
 import logging
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import chain
 from time import perf_counter
 
 from specls.context.document import Snapshot
@@ -251,8 +253,8 @@ def _branches(
     limits = replace(limits, max_tokens=most)
     try:
         branches = runtime.engine.branches(request.snapshot.uri, generation, doubts, limits, cancel)
-        for step in branches:
-            for branch in step:
+        with closing(iter(branches)) as steps:
+            for branch in chain.from_iterable(steps):
                 writers[branch.index].add([Token(branch.token, Source.TARGET)])
                 if writers[branch.index].ended:
                     branches.end(branch.index)
