@@ -88,6 +88,8 @@ class Drafting:
     """What is known of one source in one language."""
 
     acceptance: Acceptance
+    silence: float = 0.0
+    """The share of the times it was asked, newer ones weighing more, when it had no idea."""
     chosen: bool = False
     waited: int = 0
     """Passes since it was tried last."""
@@ -174,6 +176,9 @@ it's still worth a little: so the choice doesn't flap."""
 _LOSS = 0.01
 """The share of the time that trying out what isn't worth it, as far as is known, may cost."""
 
+_CHEAP = 0.01
+"""The share of a token's time that asking a source may take without counting as a try."""
+
 _PATIENCE = 16
 _MOST_PATIENCE = 128
 
@@ -205,6 +210,7 @@ class CostController:
         self.costs = costs
         self._limits = {source: guesses.limits[source] for source in sources}
         self._drafting_seconds = dict.fromkeys(sources, 0.0) | dict(drafting or {})
+        self._silent_seconds = dict(self._drafting_seconds)
         self._overall = {source: Acceptance(guesses.rates[source]) for source in sources}
         self._languages: dict[str, dict[Source, Drafting]] = {}
         self._seconds = self._lost = 0.0
@@ -226,16 +232,24 @@ class CostController:
     def _first(self) -> Iterator[tuple[float, Plan]]:
         for source, drafting in self._draftings.items():
             choice = self.choice(source)
-            drafting.chosen = choice.speed_up > (_STAY if drafting.chosen else _ENTER)
+            promises = choice.speed_up > (_STAY if drafting.chosen else _ENTER)
+            drafting.chosen = promises and self._pays(source, choice)
             if drafting.chosen:
                 yield choice.speed_up, Plan(source, choice.tokens)
             elif self._may_try(drafting):
                 yield 0.0, Plan(source, 1)
 
+    def _pays(self, source: Source, choice: Choice) -> bool:
+        """Whether what drafts gain is more than what it costs to ask where there's no idea."""
+        silence = self._draftings[source].silence
+        cost = self.costs.of(choice.tokens + 1) + choice.tokens * self._drafting_seconds[source]
+        gain = (choice.speed_up - 1) * cost
+        return (1 - silence) * gain > silence * self._silent_seconds[source]
+
     def _behind(self, draft: Sequence[Part]) -> Iterator[tuple[float, Plan]]:
         """The sources with which a draft becomes worth more than it is, and than none at all."""
         begun = NOTHING
-        for part in draft:
+        for part in (each for each in draft if each.drafted):
             seen = self._draftings[part.source].acceptance
             *_, accepted = seen.expected(part.drafted)
             begun = begun.and_(part.drafted, accepted, seen.chance(part.drafted), part.seconds)
@@ -259,17 +273,22 @@ class CostController:
         for drafting in self._draftings.values():
             drafting.waited += 1
         for part in outcome.parts:
-            self._learn_seconds(part)
+            self._learn(part)
         for part, accepted in outcome.verified():
             self._overall[part.source].observe(part.drafted, accepted)
             self._draftings[part.source].acceptance.observe(part.drafted, accepted)
-        if outcome.parts:
-            self._count_try(self._draftings[outcome.parts[0].source], outcome, spent)
+        for part in outcome.parts:
+            if part.drafted or part.seconds > _CHEAP * self.costs.of(1):
+                self._count_try(self._draftings[part.source], outcome, spent)
+                break
 
-    def _learn_seconds(self, part: Part) -> None:
-        known = self._drafting_seconds[part.source]
-        each = part.seconds / part.drafted
-        self._drafting_seconds[part.source] += (each - known) * (0.1 if known else 1.0)
+    def _learn(self, part: Part) -> None:
+        """How often a source has an idea, and what that or its silence takes."""
+        drafting = self._draftings[part.source]
+        drafting.silence += ((not part.drafted) - drafting.silence) / _MEMORY
+        seconds = self._drafting_seconds if part.drafted else self._silent_seconds
+        known, each = seconds[part.source], part.seconds / max(part.drafted, 1)
+        seconds[part.source] += (each - known) * (0.1 if known else 1.0)
 
     def _may_try(self, drafting: Drafting) -> bool:
         """Whether it's time to see if a source has become worth it, and there's time to lose."""

@@ -243,30 +243,32 @@ class Generation:
         draft = _Draft()
         while True:
             longer = self._longer(draft, room - len(draft.tokens))
-            if longer is draft:
-                return draft
+            if len(longer.tokens) == len(draft.tokens):
+                return longer
             draft = longer
 
     def _longer(self, draft: _Draft, room: int) -> _Draft:
-        """The draft with a part more, from the first of the planned drafters that has an idea."""
-        started = perf_counter()
+        """The draft with what the first of the planned drafters that has an idea says behind it."""
+        parts = list(draft.parts)
         for plan in self._controller.plans(draft.parts):
             limit = min(plan.limit, room)
             if limit < 1:
                 continue
+            started = perf_counter()
             drafter = self._drafters[plan.source]
             tokens = drafter.propose(self._tokens, limit, self._cancel, draft.tokens)
+            parts.append(Part(plan.source, len(tokens), perf_counter() - started))
             if tokens:
-                part = Part(plan.source, len(tokens), perf_counter() - started)
-                return _Draft((*draft.parts, part), (*draft.tokens, *tokens))
-        return draft
+                return _Draft(tuple(parts), (*draft.tokens, *tokens))
+        return _Draft(tuple(parts), draft.tokens)
 
     def _observe(self, draft: _Draft, accepted: int, seconds: float) -> None:
         outcome = Outcome(draft.parts, accepted, seconds)
         self.stats.target_passes += 1
-        self.stats.verifications += bool(draft.parts)
+        self.stats.verifications += bool(draft.tokens)
         for part in draft.parts:
-            self.stats.count_drafted(part.source, part.drafted)
+            if part.drafted:
+                self.stats.count_drafted(part.source, part.drafted)
         for part, taken in outcome.verified():
             self.stats.count_verified(part.source, part.drafted, taken)
         self._controller.observe(outcome)

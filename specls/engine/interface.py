@@ -173,7 +173,10 @@ class Plan:
 
 @dataclass(frozen=True)
 class Part:
-    """The tokens of a draft that came from one source, and the seconds that took."""
+    """The tokens of a draft that came from one source, and the seconds that took.
+
+    A source that was asked and had no idea has ``drafted`` none.
+    """
 
     source: Source
     drafted: int
@@ -200,7 +203,7 @@ class Outcome:
     def verified(self) -> Iterator[tuple[Part, int]]:
         """Each part that the target came to, and how many of its tokens were accepted."""
         left = self.accepted
-        for part in self.parts:
+        for part in (each for each in self.parts if each.drafted):
             yield part, min(left, part.drafted)
             left -= part.drafted
             if left < 0:

@@ -231,3 +231,18 @@ def test_what_a_drafted_token_costs_is_known_before_the_first() -> None:
     known = CostController(costs, (Source.DRAFT,)).choice(Source.DRAFT).speed_up
     assert controller.choice(Source.DRAFT).speed_up < known
     assert all(plan.limit == 1 for plan in controller.plans())
+
+
+@pytest.mark.parametrize(("ask", "used"), [(0.0, True), (0.7, False)])
+def test_a_source_that_is_mostly_silent_must_be_cheap_to_ask(ask: float, *, used: bool) -> None:
+    """One idea in ten asks, always right, is worth a look-up; not a pass of a draft model."""
+    controller = CostController(Costs(GPU), (Source.DRAFT,), drafting={Source.DRAFT: ask})
+    drafted = []
+    for turn in range(600):
+        plans = controller.plans()
+        count = plans[0].limit if plans and turn % 10 == 0 else 0
+        parts = (Part(Source.DRAFT, count, ask * max(count, 1)),) if plans else ()
+        controller.observe(Outcome(parts, count, Costs(GPU).of(count + 1)))
+        drafted.append(bool(plans))
+    assert (sum(drafted[-200:]) > 100) == used
+    assert used or sum(drafted[-200:]) < 20

@@ -176,10 +176,11 @@ def test_the_controller_learns_what_became_of_each_pass() -> None:
     drafter = ListDrafter(Source.LOOKUP, b"elX", b"")
     run(ScriptedModel(writes("hello", 3)), drafter, controller=recorder)
     told = [
-        ([part.source for part in each.parts], each.drafted, each.accepted)
+        ([(part.source, part.drafted) for part in each.parts], each.drafted, each.accepted)
         for each in recorder.outcomes
     ]
-    assert told == [([Source.LOOKUP], 3, 2), ([], 0, 0), ([], 0, 0)]
+    silent = ([(Source.LOOKUP, 0)], 0, 0)
+    assert told == [([(Source.LOOKUP, 3)], 3, 2), silent, silent]
 
 
 def test_the_first_drafter_with_an_idea_is_taken() -> None:
