@@ -6,10 +6,10 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup models demo test check format bench clean system
+.PHONY: help setup models demo test check format bench bench-gpu clean system
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY) ## make .venv with specls and its tools (compiles llama.cpp: 4 to 12 minutes once)
 
@@ -56,6 +56,9 @@ format: $(READY) ## put the code in shape
 bench: $(READY) models ## measure decoding (bare llama.cpp, our loop, drafts, memory) and typing
 	$(BIN)/python -m bench.decode
 	$(BIN)/specls bench typing --places 1 --keys 6 --max-tokens 16 --prefix-tokens 192 --suffix-tokens 64
+
+bench-gpu: $(READY) ## measure on a GPU, with random weights in the shapes of 1.5B, 7B and 14B
+	PYTHON=$(BIN)/python bench/gpu.sh
 
 clean: ## remove .venv and caches (not the models)
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
