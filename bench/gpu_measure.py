@@ -20,6 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.gpu_shapes import SHAPES, write
+from specls.bench.speculation_arms import Clock
 from specls.bench.traces import Trace, best_fixed, read, replay
 from specls.core import CancelToken, Source
 from specls.engine.controllers import CostController, FixedController
@@ -123,27 +124,25 @@ def prefill_speeds(model: LlamaModel) -> dict[int, float]:
 
 
 def loop(model: LlamaModel, fill: int) -> tuple[float, float]:
-    """Tokens per second of our loop without drafts, and the seconds of a pass that aren't its own.
-
-    Those of a pass are measured beside it, on the same cache.
-    """
-    runs = [_generate(model, fill) for _ in range(_RUNS)]
-    model.truncate(0, 0)
-    _fill(model, fill)
-    single = _timed(partial(_pass, model, fill, 1))
-    model.truncate(0, 0)
-    seconds = median(runs)
-    return 1 / seconds, seconds - single
+    """Tokens per second of our loop without drafts, and the seconds of a pass outside of decode."""
+    clock = Clock(model)
+    runs = [_generate(model, fill, clock) for _ in range(_RUNS)]
+    return 1 / median(whole for whole, _ in runs), median(ours for _, ours in runs)
 
 
-def _generate(model: LlamaModel, fill: int) -> float:
-    """Seconds of a token in our loop."""
+def _generate(model: LlamaModel, fill: int, clock: Clock) -> tuple[float, float]:
+    """Seconds of a pass in our loop, and those of them outside of the model's decode."""
     engine = Engine(model, {}, FixedController())
     generation = engine.generate("loop", [1] * fill, Limits(_STEPS + 1), CancelToken())
-    for _ in generation:
+    steps = iter(generation)
+    next(steps)
+    prefilled = clock.seconds
+    for _ in steps:
         pass
     engine.drop("loop")
-    return generation.stats.decode_seconds / generation.stats.target_passes
+    stats = generation.stats
+    whole = stats.decode_seconds / stats.target_passes
+    return whole, whole - (clock.seconds - prefilled) / stats.target_passes
 
 
 def _fill(model: LlamaModel, tokens: int) -> None:
