@@ -32,11 +32,15 @@ class Shape(Enum):
 
 @dataclass(frozen=True)
 class Place:
-    """The line that the cursor is in, cut at the cursor, and the next line that isn't blank."""
+    """The line that the cursor is in, cut at the cursor, and the lines around it.
+
+    Those are the nearest ones that aren't blank.
+    """
 
     head: str
     tail: str
     next_line: str
+    last_line: str = ""
 
     @property
     def indentation(self) -> str:
@@ -53,10 +57,11 @@ class Place:
 
 def place_of(window: Window) -> Place:
     """The place at the middle of a window."""
-    head = window.before[window.before.rfind("\n") + 1 :]
+    above, _, head = window.before.rpartition("\n")
     tail, _, below = window.after.partition("\n")
     next_line = next((line for line in below.split("\n") if line.strip()), "")
-    return Place(head, tail, next_line)
+    last_line = above.rstrip().rpartition("\n")[2]
+    return Place(head, tail, next_line, last_line)
 
 
 def open_brackets(text: str) -> list[str]:

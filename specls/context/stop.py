@@ -5,6 +5,7 @@ The model's own end-of-middle token comes first; these rules say stop where it s
 
 from __future__ import annotations
 
+from specls.context.loops import loop_start
 from specls.context.place import (
     CLOSERS,
     Place,
@@ -21,6 +22,8 @@ def end_of(text: str, place: Place) -> int | None:
     None while it may go on. Only what is certain whatever follows is cut: a line whose indentation
     isn't known yet decides nothing.
     """
+    if (start := loop_start(text)) is not None:
+        return start
     if place.shape is Shape.LINE:
         ends = (text.find("\n"), closed_behind(text, place.head, place.tail))
         return min((end for end in ends if end is not None and end >= 0), default=None)

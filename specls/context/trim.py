@@ -10,9 +10,8 @@ def trimmed_length(text: str, place: Place) -> int:
     text = text.rstrip()
     length = len(text) - _overlap(text, place.tail)
     text = text[:length].rstrip() if not place.tail.strip() else text[:length]
-    if not text.strip() or _repeats_next(text, place):
-        return 0
-    return len(text)
+    repeats = any(_repeats(text, line, place) for line in (place.next_line, place.last_line))
+    return 0 if repeats or not text.strip() else len(text)
 
 
 def _overlap(text: str, tail: str) -> int:
@@ -38,7 +37,7 @@ def _is_own(rest: str, ending: str) -> bool:
     return any(rest.count(quote) % 2 for quote in ending if quote in "\"'`")
 
 
-def _repeats_next(text: str, place: Place) -> bool:
-    """Whether a completion of one line is the line that follows anyway."""
+def _repeats(text: str, line: str, place: Place) -> bool:
+    """Whether a completion of one line makes what the line above or below says anyway."""
     written = (place.head + text).strip()
-    return written == place.next_line.strip() and not set(written) <= CLOSERS
+    return written == line.strip() and not set(written) <= CLOSERS

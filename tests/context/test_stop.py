@@ -122,3 +122,18 @@ def test_what_stands_behind_the_cursor_isn_t_repeated(
 def test_a_line_that_isn_t_known_yet_decides_nothing(written: str) -> None:
     """While only white space of a line came, the completion may go on."""
     assert end_of(written, place("def f():\n    |\n")) is None
+
+
+@pytest.mark.parametrize(
+    ("marked", "written", "shown"),
+    [
+        ("import os\n|\n", "import os\n", ""),
+        ("import os\n\n|\n", "import os\n", ""),
+        ("import os\nimp|\n", "ort os\n", ""),
+        ("import os\n|\n", "import os.path\n", "import os.path"),
+        ("    }\n    |\n", "}\n", "}"),
+    ],
+)
+def test_the_line_above_isn_t_repeated(marked: str, written: str, shown: str) -> None:
+    """A completion that makes the line above once more is dropped, unless it only closes."""
+    assert finished(marked, written) == shown
