@@ -40,10 +40,10 @@ PLACES = (("argparse.py", 120, 8), ("csv.py", 90, 8))
 
 MODES: dict[str, Callable[[Costs], Controller]] = {
     "our loop, off": lambda _costs: FixedController(),
-    "lookup": lambda _costs: FixedController(Plan(Source.LOOKUP, 8)),
+    "lookup": lambda _costs: FixedController(Plan(Source.COPY, 8), Plan(Source.LOOKUP, 8)),
     "draft": lambda _costs: FixedController(Plan(Source.DRAFT, 6)),
     # Without earlier suggestions: each round writes the same again.
-    "auto": lambda costs: CostController(costs, (Source.LOOKUP, Source.DRAFT)),
+    "auto": lambda costs: CostController(costs, (Source.COPY, Source.LOOKUP, Source.DRAFT)),
 }
 BARE = "bare llama.cpp"
 GIGABYTE = 1e9

@@ -30,7 +30,7 @@ from specls.engine.llama.loader import (
     load_model,
 )
 from specls.engine.llama.model import LlamaModel
-from specls.engine.lookup import LookupDrafter, PreviousDrafter
+from specls.engine.lookup import LONG_MATCH, LookupDrafter, PreviousDrafter
 from specls.engine.shelf import Shelf
 from specls.engine.spill import Spill
 from specls.errors import EngineError, ModelError
@@ -47,6 +47,9 @@ _MODEL_DRAFT = 6
 they gained (docs/speculation.md)."""
 
 _LOOKUP_DRAFT = 8
+
+_FREE = (Source.PREVIOUS, Source.COPY, Source.LOOKUP)
+"""Where drafts come from that need no model."""
 
 _TIDY_SECONDS = 2.0
 """How long the deletion of saved states may delay a load."""
@@ -166,14 +169,14 @@ class _Assembly:
             )
         drafters = _drafters(draft, dialect.stop_ids)
         controller = self._controller(resolved, target, draft, tuple(drafters))
+        costs_key = self._costs_key(resolved, target, SIZES)
         engine = Engine(target, drafters, controller, self._spill(resolved, target))
 
         def close() -> None:
-            if isinstance(controller, CostController):
-                # What was seen in use corrects what was measured at a bad moment.
-                key = self._costs_key(resolved, target, SIZES)
-                measurements.write(states_folder(), key, controller.costs.as_dict())
             try:
+                if isinstance(controller, CostController):
+                    # What was seen in use corrects what was measured at a bad moment.
+                    measurements.write(states_folder(), costs_key, controller.costs.as_dict())
                 engine.finish()
             except EngineError as error:
                 logger.warning("The states of documents can't be kept: %s", error)
@@ -200,7 +203,7 @@ class _Assembly:
         """The controller for the mode: ``auto`` goes by what passes cost on this machine."""
         fixed = {
             "off": (),
-            "lookup": (Plan(Source.PREVIOUS, _LOOKUP_DRAFT), Plan(Source.LOOKUP, _LOOKUP_DRAFT)),
+            "lookup": tuple(Plan(source, _LOOKUP_DRAFT) for source in _FREE),
             "draft": (Plan(Source.DRAFT, _MODEL_DRAFT),) if Source.DRAFT in sources else (),
         }
         plans = fixed.get(self.settings.speculation)
@@ -279,7 +282,8 @@ def _drafters(draft: LlamaModel | None, stop_ids: frozenset[int]) -> Mapping[Sou
     """All there are, the cheapest first."""
     drafters: dict[Source, Drafter] = {
         Source.PREVIOUS: PreviousDrafter(stop_ids),
-        Source.LOOKUP: LookupDrafter(stop_ids),
+        Source.COPY: LookupDrafter(stop_ids, LONG_MATCH, source=Source.COPY),
+        Source.LOOKUP: LookupDrafter(stop_ids, longest=LONG_MATCH - 1),
     }
     if draft is not None:
         drafters[Source.DRAFT] = ModelDrafter(draft, stop_ids)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import groupby, product
@@ -19,6 +18,7 @@ from specls.bench.infill_figures import similarity
 from specls.bench.infill_results import Result, Results
 from specls.bench.infill_tasks import Task, choose, read, tasks_of
 from specls.bench.infill_ways import Setup, Way, ways_of
+from specls.bench.interrupt import INTERRUPTED, interruptible
 from specls.bench.pass_at_1 import Verdict, check
 from specls.core import CancelToken
 from specls.errors import Cancelled, SettingsError
@@ -27,9 +27,6 @@ from specls.settings import Settings
 
 MAX_TOKENS = 48
 """The most new tokens of an answer; fewer where the settings say so."""
-
-INTERRUPTED = 130
-"""The exit code after Ctrl-C, as shells have it."""
 
 Checker = Callable[[str], Verdict]
 
@@ -57,7 +54,7 @@ def run(plan: Plan, settings: Settings) -> int:
     settings = replace(settings, kv_budget_mib=0)
     tasks = tasks_of(choose(read(plan.data), plan.n, plan.seed), plan.kinds)
     results = Results(plan.file, conditions_of(plan, settings))
-    with _interruptible() as cancel, contextlib.suppress(Cancelled):
+    with interruptible() as cancel, contextlib.suppress(Cancelled):
         if missing(tasks, plan.ways, results):
             _measure_all(plan, settings, tasks, results, cancel)
     console = Console(highlight=False, soft_wrap=True)
@@ -178,21 +175,3 @@ def _result(task: Task, way: Way, checker: Checker) -> Result:
         decoded=answer.decoded,
         seconds=round(answer.seconds, 4),
     )
-
-
-@contextlib.contextmanager
-def _interruptible() -> Iterator[CancelToken]:
-    """A token that the first Ctrl-C sets: an exception can't pass through llama.cpp's callbacks."""
-    cancel = CancelToken()
-    before = signal.getsignal(signal.SIGINT)
-
-    def interrupt(number: int, frame: object) -> None:
-        del number, frame
-        cancel.cancel()
-        signal.signal(signal.SIGINT, before)
-
-    signal.signal(signal.SIGINT, interrupt)
-    try:
-        yield cancel
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -163,13 +163,13 @@ def _forever(sources: Sources, choice: random.Random) -> Iterator[Snapshot]:
 
 
 def _cursor(snapshot: Snapshot, choice: random.Random) -> Position:
-    lines = range(min(_ABOVE, len(snapshot.text) - 1), len(snapshot.text))
-    while True:
-        line = choice.choice(lines)
-        content = snapshot.text.content(line)
-        indentation = len(content) - len(content.lstrip())
-        if content.strip():
-            return Position(line, choice.randint(indentation, len(content)))
+    last = len(snapshot.text)
+    lines = range(min(_ABOVE, last - 1), last)
+    written = [line for line in lines if snapshot.text.content(line).strip()]
+    line = choice.choice(written or [last - 1])
+    content = snapshot.text.content(line)
+    indentation = len(content) - len(content.lstrip())
+    return Position(line, choice.randint(indentation, len(content)))
 
 
 def total(tallies: Iterable[Tally]) -> int:

@@ -29,12 +29,14 @@ _MOST_DIGITS = 10
 _COLOURS = {
     Source.TARGET: "bold cyan",
     Source.PREVIOUS: "bold magenta",
+    Source.COPY: "bold yellow",
     Source.LOOKUP: "bold yellow",
     Source.DRAFT: "bold green",
 }
 _WORDS = {
     Source.TARGET: "the target's own",
     Source.PREVIOUS: "suggested before, accepted",
+    Source.COPY: "copied, accepted",
     Source.LOOKUP: "looked up, accepted",
     Source.DRAFT: "drafted, accepted",
 }
@@ -48,7 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise SettingsError(f"Nothing is completed in {arguments.place}: {reason}.")
     runtime = _load(settings)
     try:
-        request = Request(snapshot, position, settings, settings.alternatives)
+        alternatives = 1 if settings.temperature else settings.alternatives
+        request = Request(snapshot, position, settings, alternatives)
         completion = complete(runtime, request, CancelToken())
     finally:
         runtime.close()

@@ -150,14 +150,16 @@ def _place(
     head = snapshot.text.content(position.line)[: position.column]
     if len(head) > _LONGEST_HEAD:
         return position, budget
-    line, left = position.line, budget // 4
+    budget = max(budget - count(head), 0)
+    line, left, characters = position.line, budget // 4, _MOST_CHARACTERS // 4
     while line > max(position.line - _ABOVE, (position.line + 1) // 2):
-        taken = cost(snapshot.text.line(line - 1), left, count)
-        if taken > left:
+        above = snapshot.text.line(line - 1)
+        characters -= len(above)
+        taken = cost(above, left, count)
+        if taken > left or characters < 0:
             break
         line, left = line - 1, left - taken
-    above = line < position.line
-    column = 0 if above else len(head) - len(head.lstrip())
+    column = 0 if line < position.line else len(head) - len(head.lstrip())
     return Position(line, column), budget - (budget // 4 - left)
 
 

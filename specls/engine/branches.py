@@ -36,7 +36,8 @@ class Doubts:
 
     def note(self, at: int, logits: Logits) -> None:
         """The scores, shape ``(vocabulary size,)``, of what comes behind ``at`` new tokens."""
-        second, first = np.argpartition(logits, -2)[-2:].tolist()
+        first = int(logits.argmax())
+        second = next(each for each in np.argpartition(logits, -2)[-2:].tolist() if each != first)
         chances = np.exp(logits[[first, second]].astype(np.float64) - float(logits[first]))
         chances /= float(np.exp(logits - logits[first]).sum())
         if second not in self._stops and chances[1] >= self._least:
@@ -93,6 +94,11 @@ class Branches:
         """A branch is long enough."""
         self._growing.remove(index)
 
+    @property
+    def unfinished(self) -> list[int]:
+        """The branches that neither the target nor :meth:`end` ended."""
+        return list(self._growing)
+
     def __iter__(self) -> Generator[tuple[Branch, ...]]:
         """Run. See the class; who doesn't read on to the end closes it.
 
@@ -124,4 +130,5 @@ class Branches:
                 starts[index] += 1
             best = {index: self._model.best(row) for row, index in enumerate(going)}
             tokens = {index: token for index, token in best.items() if token not in self._stops}
-            self._growing = list(tokens)
+            for index in best.keys() - tokens.keys():
+                self.end(index)

@@ -31,7 +31,10 @@ class FixedController:
 
 
 _PRIOR = 1.0
-"""How many observations the first guess of an acceptance rate counts as."""
+"""How many observations the first guess of an acceptance rate counts as, always."""
+
+_HEAD_START = 2.0
+"""How many more at first: one refused token isn't to make a good source look bad."""
 
 _MEMORY = 16.0
 """Drafted tokens after which what was seen before counts a third."""
@@ -49,8 +52,8 @@ class Acceptance:
 
     def __init__(self, guess: float) -> None:
         self._guess = guess
-        self._accepted = [0.0] * _POSITIONS
-        self._tried = [0.0] * _POSITIONS
+        self._accepted = [_HEAD_START * guess, *[0.0] * (_POSITIONS - 1)]
+        self._tried = [_HEAD_START, *[0.0] * (_POSITIONS - 1)]
 
     def rate(self, position: int) -> float:
         """The chance, 0 to 1, that the token at a position (from 0) is accepted."""
@@ -95,6 +98,14 @@ class Drafting:
     """Passes since it was tried last."""
     patience: int = 0
     """Passes to wait before the next try; doubled by each that was no use."""
+
+    def tried(self, accepted: int) -> None:
+        """It was asked, and so many of its tokens were accepted."""
+        self.waited = 0
+        if accepted:
+            self.patience = 0
+        else:
+            self.patience = min(max(2 * self.patience, _PATIENCE), _MOST_PATIENCE)
 
 
 @dataclass(frozen=True)
@@ -162,10 +173,20 @@ class Guesses:
     """
 
     limits: Mapping[Source, int] = field(
-        default_factory=lambda: {Source.PREVIOUS: 24, Source.LOOKUP: 16, Source.DRAFT: 8}
+        default_factory=lambda: {
+            Source.PREVIOUS: 24,
+            Source.COPY: 24,
+            Source.LOOKUP: 16,
+            Source.DRAFT: 8,
+        }
     )
     rates: Mapping[Source, float] = field(
-        default_factory=lambda: {Source.PREVIOUS: 0.9, Source.LOOKUP: 0.7, Source.DRAFT: 0.7}
+        default_factory=lambda: {
+            Source.PREVIOUS: 0.9,
+            Source.COPY: 0.9,
+            Source.LOOKUP: 0.7,
+            Source.DRAFT: 0.7,
+        }
     )
 
 
@@ -175,6 +196,9 @@ it's still worth a little: so the choice doesn't flap."""
 
 _LOSS = 0.01
 """The share of the time that trying out what isn't worth it, as far as is known, may cost."""
+
+_MOST_DEARER = 3.0
+"""A draft whose tokens took this many times as long as usual counts no more."""
 
 _CHEAP = 0.01
 """The share of a token's time that asking a source may take without counting as a try."""
@@ -239,11 +263,12 @@ class CostController:
             elif self._may_try(drafting):
                 yield 0.0, Plan(source, 1)
 
-    def _pays(self, source: Source, choice: Choice) -> bool:
+    def _pays(self, source: Source, choice: Choice, begun: Begun = NOTHING) -> bool:
         """Whether what drafts gain is more than what it costs to ask where there's no idea."""
         silence = self._draftings[source].silence
-        cost = self.costs.of(choice.tokens + 1) + choice.tokens * self._drafting_seconds[source]
-        gain = (choice.speed_up - 1) * cost
+        drafting = begun.seconds + choice.tokens * self._drafting_seconds[source]
+        cost = self.costs.of(begun.tokens + choice.tokens + 1) + drafting
+        gain = (choice.speed_up / begun.speed_up(self.costs) - 1) * cost
         return (1 - silence) * gain > silence * self._silent_seconds[source]
 
     def _behind(self, draft: Sequence[Part]) -> Iterator[tuple[float, Plan]]:
@@ -257,7 +282,7 @@ class CostController:
         used = {part.source for part in draft}
         for source in (each for each in self._draftings if each not in used):
             choice = self.choice(source, begun)
-            if choice.speed_up > least:
+            if choice.speed_up > least and self._pays(source, choice, begun):
                 yield choice.speed_up, Plan(source, choice.tokens)
 
     def choice(self, source: Source, begun: Begun = NOTHING) -> Choice:
@@ -277,10 +302,13 @@ class CostController:
         for part, accepted in outcome.verified():
             self._overall[part.source].observe(part.drafted, accepted)
             self._draftings[part.source].acceptance.observe(part.drafted, accepted)
+        gained = (1 + outcome.accepted) * self.costs.of(1)
+        if outcome.parts:
+            self._lost = max(self._lost + spent - gained, 0.0)
+        verified = {part.source: taken for part, taken in outcome.verified()}
         for part in outcome.parts:
-            if part.drafted or part.seconds > _CHEAP * self.costs.of(1):
-                self._count_try(self._draftings[part.source], outcome, spent)
-                break
+            if part.source in verified or part.seconds > _CHEAP * self.costs.of(1):
+                self._draftings[part.source].tried(verified.get(part.source, 0))
 
     def _learn(self, part: Part) -> None:
         """How often a source has an idea, and what that or its silence takes."""
@@ -288,17 +316,11 @@ class CostController:
         drafting.silence += ((not part.drafted) - drafting.silence) / _MEMORY
         seconds = self._drafting_seconds if part.drafted else self._silent_seconds
         known, each = seconds[part.source], part.seconds / max(part.drafted, 1)
+        if known:
+            # The first draft for a document reads that first.
+            each = min(each, _MOST_DEARER * known)
         seconds[part.source] += (each - known) * (0.1 if known else 1.0)
 
     def _may_try(self, drafting: Drafting) -> bool:
         """Whether it's time to see if a source has become worth it, and there's time to lose."""
         return drafting.waited >= drafting.patience and self._lost <= _LOSS * self._seconds
-
-    def _count_try(self, drafting: Drafting, outcome: Outcome, spent: float) -> None:
-        gained = (1 + outcome.accepted) * self.costs.of(1)
-        self._lost = max(self._lost + spent - gained, 0.0)
-        drafting.waited = 0
-        if outcome.accepted:
-            drafting.patience = 0
-        else:
-            drafting.patience = min(max(2 * drafting.patience, _PATIENCE), _MOST_PATIENCE)

@@ -47,12 +47,19 @@ class Costs:
         return max(self._seconds[low] + slope * (tokens - low), self._seconds[self._sizes[0]])
 
     def observe(self, tokens: int, seconds: float) -> None:
-        """A pass over so many tokens took so long."""
+        """A pass over so many tokens took so long.
+
+        What makes one pass slower makes all slower, mostly: another program, heat, a fuller cache.
+        So the others follow, by half, and don't look dear or cheap because nobody ran them lately.
+        """
         known = self.of(tokens)
         if tokens not in self._seconds:
             self._sizes.insert(bisect_left(self._sizes, tokens), tokens)
-        bounded = min(seconds, _MOST_SLOWER * known)
-        self._seconds[tokens] = known + _WEIGHT * (bounded - known)
+            self._seconds[tokens] = known
+        change = min(seconds / known, _MOST_SLOWER) - 1
+        for size in self._sizes:
+            share = _WEIGHT if size == tokens else _WEIGHT / 2
+            self._seconds[size] *= 1 + share * change
 
     def as_dict(self) -> dict[int, float]:
         """Seconds by number of tokens, as far as they are known."""

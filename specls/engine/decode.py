@@ -17,12 +17,10 @@ from specls.engine.sampling import (
     GREEDY,
     Distribution,
     Sampling,
-    accepted_by_chance,
-    certain,
     distribution,
 )
 from specls.engine.session import NOWHERE, Session
-from specls.engine.verify import accepted_greedily
+from specls.engine.verify import accepted_so_far
 from specls.metrics import GenerationStats
 
 
@@ -209,19 +207,21 @@ class Generation:
         batch = [self._tokens[-1], *draft.tokens]
         self._session.append(batch, scored=len(batch), cancel=self._cancel)
         accepted, following = self._verify(draft.tokens) if free else (0, self._choose(0, new))
+        seconds = perf_counter() - started
         for row in range(accepted + 1):
             self._note(row, [*new, *draft.tokens[:row]])
         self._session.truncate(base + 1 + accepted)
-        self._observe(draft, accepted, perf_counter() - started)
+        self._observe(draft, accepted, seconds)
         tokens = map(Token, draft.tokens[:accepted], draft.sources())
         return (*tokens, Token(following, Source.TARGET))
 
     def _verify(self, draft: Sequence[int]) -> tuple[int, int]:
         """How many drafted tokens the last pass accepts, and the token behind them."""
         if self._limits.sampling.greedy:
-            return accepted_greedily(draft, self._model.best)
-        # Drafters are sure of what they say: each token is drawn from nothing but itself.
-        return accepted_by_chance(draft, list(map(certain, draft)), self._says, self._random)
+            return accepted_so_far(draft, self._model.best)
+        # Drafters are sure of what they say. So drawing from the target and comparing is
+        # algorithm 1 of Leviathan et al., and draws what it would have drawn without drafts.
+        return accepted_so_far(draft, lambda row: self._says(row).draw(self._random))
 
     def _note(self, row: int, new: Sequence[int]) -> None:
         """Note what else might have come behind the new tokens, where that may be anything."""

@@ -40,7 +40,7 @@ class Engine:
         self.target = target
         self.drafters = drafters
         self.prefill_rate = Rate()
-        self._controller = controller
+        self.controller = controller
         self._sessions = SessionTable(target, spill)
 
     def generate(
@@ -67,7 +67,7 @@ class Engine:
         """
         room = len(prompt) + limits.max_tokens + 1 + (healing.tokens if healing else 0)
         session = self._sessions.open(document, room, prompt, movable, exactly=exactly)
-        self._controller.begin(language)
+        self.controller.begin(language)
         sure = prompt[: len(prompt) - healing.tokens] if healing else prompt
         for drafter in self.drafters.values():
             drafter.begin(document, sure)
@@ -75,7 +75,7 @@ class Engine:
             self.target,
             session,
             self.drafters,
-            self._controller,
+            self.controller,
             prompt,
             limits,
             cancel,
@@ -101,7 +101,8 @@ class Engine:
         """
         doubts = doubts[: len(self.target.forks)]
         base, longest = generation.base, limits.max_tokens
-        session = self._sessions.open(document, base + (1 + len(doubts)) * longest)
+        held = max(generation.stats.prompt_tokens + generation.stats.generated_tokens, base)
+        session = self._sessions.open(document, held + len(doubts) * longest + 1)
         return Branches(self.target, session, base, doubts, longest, limits.stop_ids, cancel)
 
     def reusable(
@@ -170,7 +171,7 @@ class Engine:
     def with_controller(self, controller: Controller) -> Engine:
         """The same models and sessions under another controller, for comparisons."""
         other = copy(self)
-        other._controller = controller  # noqa: SLF001 - it's one of us
+        other.controller = controller
         return other
 
     def sequence(self, document: object) -> int:

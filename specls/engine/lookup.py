@@ -16,6 +16,9 @@ Tokens = npt.NDArray[np.int32]
 _LONGEST = 16
 """Tokens: longer matches aren't told apart."""
 
+LONG_MATCH = 8
+"""Tokens: from this on a match is a long one."""
+
 _DOCUMENTS = 16
 """How many documents are looked through; with full windows that's 30,000 tokens."""
 
@@ -66,14 +69,26 @@ class LookupDrafter:
     followed most often, or else latest, is taken. Source: Saxena 2023, "Prompt Lookup Decoding";
     here over the prompts of all open documents, the text after the cursor included. Each has an
     index that follows its changes.
+
+    A long match is right far more often than a short one. So there are two of these, which count as
+    two sources: one for long matches, which are tried although short ones were wrong.
     """
 
-    source = Source.LOOKUP
+    def __init__(
+        self,
+        stop_ids: frozenset[int] = frozenset(),
+        shortest: int = 3,
+        longest: int = _LONGEST,
+        source: Source = Source.LOOKUP,
+    ) -> None:
+        """Matches have ``shortest`` to ``longest`` tokens, else there's no idea.
 
-    def __init__(self, stop_ids: frozenset[int] = frozenset(), shortest: int = 3) -> None:
-        """Matches have at least ``shortest`` tokens; a draft ends before a stop token."""
+        A draft ends before a stop token.
+        """
+        self.source = source
         self._stops = stop_ids
         self._shortest = shortest
+        self._longest = longest
         self._texts: OrderedDict[object, NGrams] = OrderedDict()
         """By document, the one of the last generation at the end."""
         self._own = NGrams(shortest)
@@ -102,7 +117,7 @@ class LookupDrafter:
             follows, length = text.matches(end, _LONGEST)
             if length > best:
                 best, draft = length, continuation(text.tokens, follows, limit)
-        return before_stop(draft, self._stops)
+        return before_stop(draft, self._stops) if best <= self._longest else []
 
     def finish(self, tokens: Sequence[int], new: int) -> None:
         """What was written may be looked up as well: see :class:`Drafter`."""

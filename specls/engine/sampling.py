@@ -2,8 +2,9 @@
 
 A draft changes nothing of the distribution: a drafted token is accepted with the chance
 ``min(1, p / q)``, and a refused one is replaced by a draw from what the draft left out,
-``norm(max(0, p - q))``. Source: Leviathan et al. 2023, "Fast Inference from Transformers via
-Speculative Decoding", algorithm 1.
+``norm(max(0, p - q))``. That's for drafters that draw; those that are certain of each token need
+less (``verify.accepted_so_far``). Source: Leviathan et al. 2023, "Fast Inference from Transformers
+via Speculative Decoding", algorithm 1.
 """
 
 from __future__ import annotations

@@ -150,7 +150,7 @@ class SessionTable:
 
     def drop(self, document: object) -> None:
         """Forget the document's session and its spilled state."""
-        self._spill.forget(document)
+        self._spill.drop(document)
         self._release(document)
 
     def close(self, document: object) -> None:

@@ -17,12 +17,13 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from time import monotonic, time
 from typing import BinaryIO
 
 import numpy as np
 
-from specls.engine.spill import Spilled
+from specls.engine.spill import Holding, Spilled
 
 logger = logging.getLogger(__name__)
 
@@ -76,6 +77,7 @@ class Shelf:
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="specls-shelf")
         self._writing: dict[str, Future[None]] = {}
         self._unwritten: dict[str, Spilled] = {}
+        self._lock = Lock()
         self._written: dict[str, float] = {}
         self._known: dict[str, Kept | None] = {}
         self._told = False
@@ -93,12 +95,15 @@ class Shelf:
         name = _name(document)
         kept = Kept(spilled.tokens, spilled.exact, spilled.movable, len(spilled.state))
         self._known[name], self._written[name] = kept, monotonic()
-        self._unwritten[name] = spilled
+        with self._lock:
+            self._unwritten[name] = spilled
         self._writing[name] = self._writer.submit(self._write, name, kept, spilled)
 
-    def look(self, document: object) -> Kept | None:
+    def look(self, document: object) -> Holding | None:
         """What is there for a document, without its state."""
         name = _name(document)
+        if (unwritten := self._unwritten.get(name)) is not None:
+            return unwritten
         if name not in self._known:
             self._known[name] = self._header(name)
         return self._known[name]
@@ -118,6 +123,15 @@ class Shelf:
             self._known[name] = None
         return spilled
 
+    def forget(self, document: object) -> None:
+        """Delete the document's state, also one that's being written. Doesn't wait."""
+        name = _name(document)
+        with self._lock:
+            self._unwritten.pop(name, None)
+        self._written.pop(name, None)
+        self._known[name] = None
+        self._writing[name] = self._writer.submit(self._delete, name)
+
     def close(self, seconds: float) -> None:
         """Wait at most so long for what's being written; drop what isn't begun by then."""
         wait(list(self._writing.values()), seconds)
@@ -133,13 +147,22 @@ class Shelf:
             self._tidy(self._budget - kept.state)
             self._write_file(self._path(name), (_MAGIC, kept.header, state, _checksum(kept, state)))
             self._tidy(self._budget)
+            self._known[name] = kept
         except OSError as error:
             self._known.pop(name, None)
             self._written.pop(name, None)
             self._tell("The state of a document can't be written: %s.", error.strerror or error)
         finally:
-            if self._unwritten.get(name) is spilled:
-                del self._unwritten[name]
+            with self._lock:
+                if self._unwritten.get(name) is spilled:
+                    del self._unwritten[name]
+
+    def _delete(self, name: str) -> None:
+        """On the writer's thread, behind what is written there."""
+        try:
+            self._path(name).unlink(missing_ok=True)
+        except OSError as error:
+            self._tell("The state of a document can't be deleted: %s.", error.strerror or error)
 
     def _write_file(self, path: Path, pieces: Iterable[bytes]) -> None:
         """Readable by its owner alone: it's what somebody wrote."""

@@ -46,6 +46,9 @@ class SecondStage(Protocol):
     def load(self, document: object) -> Spilled | None:
         """The document's state."""
 
+    def forget(self, document: object) -> None:
+        """Drop the document's state."""
+
     def age(self, document: object) -> float:
         """How many seconds ago the document's state was put there."""
 
@@ -136,6 +139,12 @@ class Spill:
         """Drop a document's state from memory, if there is one."""
         if (spilled := self._kept.pop(document, None)) is not None:
             self.size -= len(spilled.state)
+
+    def drop(self, document: object) -> None:
+        """Forget a document's state, on disk as well."""
+        self.forget(document)
+        if self.second is not None:
+            self.second.forget(document)
 
     def close(self, seconds: float) -> None:
         """Put all on disk, as far as that is done within so many seconds."""

@@ -9,20 +9,21 @@ import numpy as np
 from specls.engine.interface import Logits
 
 
-def accepted_greedily(draft: Sequence[int], best: Callable[[int], int]) -> tuple[int, int]:
+def accepted_so_far(draft: Sequence[int], choose: Callable[[int], int]) -> tuple[int, int]:
     """How many tokens of a draft, from its beginning, are the target's own, and what follows them.
 
-    ``best`` tells the target's first choice before the drafted token of an index, or with the
-    draft's length behind the last; it's asked no further than needed. What follows replaces a wrong
-    guess, or comes behind a draft that was right to its end.
+    ``choose`` tells the target's choice, its best token or a draw, before the drafted token of an
+    index, or with the draft's length behind the last; it's asked in order and no further than
+    needed. What follows replaces a wrong guess, or comes behind a draft that was right to its end.
 
     Source: Leviathan et al. 2023, "Fast Inference from Transformers via Speculative Decoding",
-    algorithm 1, in the limit of temperature zero.
+    algorithm 1, for drafts that are certain: accepted with the chance ``p(x)`` that the target
+    draws just that, else replaced by a draw that is not it.
     """
     for at, token in enumerate(draft):
-        if (choice := best(at)) != token:
+        if (choice := choose(at)) != token:
             return at, choice
-    return len(draft), best(len(draft))
+    return len(draft), choose(len(draft))
 
 
 def gap(logits: Logits) -> float:

@@ -21,7 +21,7 @@ from specls.core import CancelToken, FinishReason, Source
 from specls.engine.branches import Doubt, Doubts
 from specls.engine.decode import Generation, Limits, Token
 from specls.engine.sampling import GREEDY, Sampling
-from specls.errors import ContextFull
+from specls.errors import EngineError
 from specls.metrics import GenerationStats
 from specls.service.healing import MOST
 from specls.service.interface import Runtime
@@ -169,7 +169,8 @@ def complete(runtime: Runtime, request: Request, cancel: CancelToken) -> Complet
     _write(generation, writer)
     spans, others = writer.shown(), tuple[tuple[Span, ...], ...]()
     if doubts is not None:
-        likely = doubts.best(request.alternatives - 1, max(writer.tokens_shown, 1))
+        within = max(writer.tokens_shown, generation.stats.healed_tokens + 1)
+        likely = doubts.best(request.alternatives - 1, within)
         others = _branches(runtime, request, generation, writer, likely, limits, cancel)
     first, *rest = [each for each in (spans, *others) if each] or [()]
     return Completion(
@@ -248,7 +249,8 @@ def _branches(
     """What else may be shown, each once; fewer than asked for where the cache has no room."""
     if not doubts:
         return ()
-    most = min(limits.max_tokens, writer.tokens_shown + _LONGER_BRANCHES)
+    healed = generation.stats.healed_tokens
+    most = min(limits.max_tokens + healed, writer.tokens_shown + _LONGER_BRANCHES)
     writers = [writer.fork(doubt.at) for doubt in doubts]
     limits = replace(limits, max_tokens=most)
     try:
@@ -258,9 +260,11 @@ def _branches(
                 writers[branch.index].add([Token(branch.token, Source.TARGET)])
                 if writers[branch.index].ended:
                     branches.end(branch.index)
-    except ContextFull as error:
-        logger.info("There's no room for other suggestions: %s", error)
+    except EngineError as error:
+        logger.info("There are no other suggestions: %s", error)
         return ()
+    for index in branches.unfinished:
+        writers[index].drop_last_line()
     found = {_text_of(each.shown()): each.shown() for each in reversed(writers)}
     found.pop(_text_of(writer.shown()), None)
     return tuple(spans for text, spans in reversed(found.items()) if text)
@@ -305,6 +309,10 @@ class _Writer:
                 self._spans.append(Span(text, token.source))
                 self._text += text
         self._end = end_of(self._text, self._place)
+
+    def drop_last_line(self) -> None:
+        """End before the last line, which isn't complete."""
+        self._end = max(self._text.rfind("\n"), 0)
 
     def shown(self) -> tuple[Span, ...]:
         """What may be shown of the text."""

@@ -123,5 +123,8 @@ class Exclusion:
 
 
 def _path(uri: str) -> str:
-    """The path of a URI; ``/c:/folder`` on Windows."""
-    return unquote(urlsplit(uri).path)
+    """The path of a URI; ``/c:/folder`` on Windows. What's no URI is taken for a path."""
+    try:
+        return unquote(urlsplit(uri).path)
+    except ValueError:
+        return uri

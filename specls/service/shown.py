@@ -64,8 +64,9 @@ class ShownSuggestions:
         """
         for shown in self._shown.get(snapshot.uri, ()):
             rest = _rest(shown, snapshot, position)
-            if rest:
-                return Found(rest, shown)
+            if rest is not None:
+                # Of one that was typed to its end there's no other that goes on.
+                return Found(rest, shown) if rest else None
         return None
 
     def forget(self, uri: str) -> None:

@@ -61,7 +61,7 @@ def test_a_wrong_text_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def all_of_it(draft: Sequence[int], best: Callable[[int], int]) -> tuple[int, int]:
         return len(draft), best(len(draft))
 
-    monkeypatch.setattr(decode, "accepted_greedily", all_of_it)
+    monkeypatch.setattr(decode, "accepted_so_far", all_of_it)
     found = tallies()
     assert found["lookup"].differences == [20.0]
     assert found["restored"].equal == 1

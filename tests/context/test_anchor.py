@@ -299,3 +299,22 @@ def test_a_jump_in_a_large_file_reads_the_window_alone() -> None:
         anchor = follow(anchor, snapshot, Position(line, 0), (300, 100), count).anchor
         assert sum(counted) < 50_000
         assert len(counted) < 800
+
+
+@pytest.mark.parametrize("width", [120, 1000, 3000])
+def test_a_new_anchor_holds_for_the_next_key(width: int) -> None:
+    """Between long lines, too, what counts as typed leaves room for typing."""
+    editing = Editing(f"{'word ' * (width // 5)}\n" * 12 + "|\nd\n")
+    editing.look((8192, 100))
+    for _ in range(40):
+        editing.type("abcde ")
+        assert not editing.look((8192, 100)).moved
+
+
+@pytest.mark.parametrize("budget", [16, 40, 100])
+def test_the_window_has_what_fits_with_the_line_itself(budget: int) -> None:
+    """Prefix and typed text together are within the budget, also where the line is long."""
+    editing = Editing("one two three\n" * 30 + "a b c d e f g h i j k l|\nd\n")
+    seen = editing.look((budget, 100))
+    assert words(seen.window.before) <= budget
+    assert seen.window.before.endswith("a b c d e f g h i j k l")

@@ -156,3 +156,33 @@ class Blind(ScriptedModel):
 
     def logits(self, row: int) -> Logits:
         raise AssertionError(row)
+
+
+def test_other_documents_make_way_for_branches() -> None:
+    """The room that's asked for is what is taken, also where much was written and little shown."""
+    model = Torn(writes("a" * 60, 3), {1: "b", 2: "c"}, 3, capacity=200)
+    engine, doubts, limits = Engine(model, {}, FixedController()), Doubts(STOPS), Limits(60, STOPS)
+    engine.prefill("other", list(range(130)), CancelToken())
+    generation = engine.generate("a", [1, 2, 3], limits, CancelToken(), doubts=doubts)
+    assert sum(map(len, generation)) == 60
+    branches = engine.branches("a", generation, doubts.best(2, 3), Limits(19), CancelToken())
+    assert [len(text) for text in read(branches, 2)] == [18, 17]
+
+
+def test_what_did_not_end_is_told() -> None:
+    """A branch that only reached the longest length is unfinished."""
+    text = Text("hello world", "hello world")
+    branches = text.branches((1, "a"), (9, "y"), max_tokens=11)
+    assert read(branches, 2)[1] == "yd"
+    assert branches.unfinished == [0, 1]
+    branches = text.branches((1, "a"), (9, "y"))
+    read(branches, 2)
+    assert branches.unfinished == []
+
+
+def test_of_two_as_good_the_other_one_is_the_runner_up() -> None:
+    """The runner-up is never the token that was chosen."""
+    doubts = Doubts()
+    doubts.note(0, scores(t1=0.5, t2=0.5))
+    (doubt,) = doubts.best(1, 1)
+    assert doubt.token == 2

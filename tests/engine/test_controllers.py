@@ -246,3 +246,37 @@ def test_a_source_that_is_mostly_silent_must_be_cheap_to_ask(ask: float, *, used
         drafted.append(bool(plans))
     assert (sum(drafted[-200:]) > 100) == used
     assert used or sum(drafted[-200:]) < 20
+
+
+def test_each_source_has_its_own_tries() -> None:
+    """One that was asked in vain waits longer, the one whose tokens were accepted doesn't."""
+    sources = (Source.DRAFT, Source.LOOKUP)
+    controller = CostController(Costs(GPU), sources)
+    for _ in range(3):
+        parts = (Part(Source.DRAFT, 0, 0.5), Part(Source.LOOKUP, 4))
+        controller.observe(Outcome(parts, 4, GPU[5]))
+    draft, lookup = (controller._draftings[source] for source in sources)
+    assert (draft.patience, lookup.patience) == (64, 0)
+    assert (draft.waited, lookup.waited) == (0, 0)
+
+
+def test_a_silent_source_is_not_asked_behind_a_draft() -> None:
+    """Where asking costs more than its rare ideas gain, that's so behind another draft as well."""
+    drafting = {Source.DRAFT: 0.7}
+    controller = CostController(Costs(GPU), (Source.LOOKUP, Source.DRAFT), drafting=drafting)
+    begun = [Part(Source.LOOKUP, 2)]
+    seen(controller, Source.LOOKUP, 2, 2)
+    controller.observe(Outcome((Part(Source.DRAFT, 4, 0.4),), 4, GPU[5]))
+    for _ in range(30):
+        controller.observe(Outcome((Part(Source.DRAFT, 4, 0.4),), 4, GPU[5]))
+    assert [plan.source for plan in controller.plans(begun)] == [Source.DRAFT]
+    for _ in range(60):
+        controller.observe(Outcome((Part(Source.DRAFT, 0, 0.7),), 0, 1.0))
+    assert controller.plans(begun) == []
+
+
+def test_a_draft_that_had_to_read_first_counts_little() -> None:
+    """One that took very long doesn't make its source look dear for good."""
+    controller = CostController(Costs(GPU), (Source.DRAFT,), drafting={Source.DRAFT: 0.1})
+    controller.observe(Outcome((Part(Source.DRAFT, 4, 200.0),), 4, GPU[5]))
+    assert controller._drafting_seconds[Source.DRAFT] < 0.13

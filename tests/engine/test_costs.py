@@ -34,8 +34,21 @@ def test_what_is_seen_refines_what_is_known() -> None:
     for _ in range(100):
         costs.observe(3, 5.0)
     assert costs.of(3) == pytest.approx(5.0, rel=0.01)
-    assert costs.of(2) == 1.6
     assert 3 in costs.as_dict()
+
+
+def test_a_machine_that_got_slower_is_slower_for_all_sizes() -> None:
+    """When single tokens take twice as long the curve follows, most of the way; and back again."""
+    costs = Costs(CURVE)
+    for _ in range(100):
+        costs.observe(1, 2.0)
+    assert costs.of(1) == pytest.approx(2.0, rel=0.01)
+    assert 1.3 < costs.of(8) / CURVE[8] < 2.0
+    for _ in range(100):
+        costs.observe(8, CURVE[8])
+        costs.observe(1, 1.0)
+    assert costs.of(8) == pytest.approx(CURVE[8], rel=0.05)
+    assert costs.of(1) == pytest.approx(1.0, rel=0.05)
 
 
 def test_a_hiccup_counts_little() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import sleep
 
 import numpy as np
 import pytest
@@ -10,13 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specls.core import CancelToken, FinishReason, Source
+from specls.engine.branches import Doubts
 from specls.engine.controllers import FixedController
 from specls.engine.decode import Generation, Limits, Token
 from specls.engine.drafters import ModelDrafter
 from specls.engine.engine import Engine
 from specls.engine.interface import Controller, Drafter, Logits, Outcome, Plan
 from specls.engine.sampling import Sampling
-from specls.engine.verify import accepted_greedily
+from specls.engine.verify import accepted_so_far
 from specls.errors import Cancelled
 from tests.fakes import END, ListDrafter, ScriptedModel, writes
 
@@ -53,7 +55,7 @@ def test_drafts_are_accepted_up_to_the_first_difference(
     draft: list[int], choices: list[int], accepted: int
 ) -> None:
     """A drafted token counts while it and all before it are the target's first choice."""
-    assert accepted_greedily(draft, choices.__getitem__) == (accepted, choices[accepted])
+    assert accepted_so_far(draft, choices.__getitem__) == (accepted, choices[accepted])
 
 
 def test_plain_decoding_writes_what_the_model_says() -> None:
@@ -320,3 +322,26 @@ def test_drafts_change_no_draws_distribution() -> None:
         ]
         shares.append(written.count(7) / len(written))
     assert shares == [pytest.approx(0.75, abs=0.03)] * 3
+
+
+@pytest.mark.parametrize("draft", [[7, 7, 7, 7], [8, 7, 8, 7], [9, 9]])
+def test_the_same_seed_draws_the_same_with_drafts(draft: list[int]) -> None:
+    """What is drawn doesn't depend on what was drafted: one draw for each token."""
+    for seed in range(40):
+        drafter = ListDrafter(Source.LOOKUP, *[draft] * 12)
+        assert sampled(seed, drafter) == sampled(seed)
+
+
+def test_noting_doubts_is_no_part_of_a_pass() -> None:
+    """What the controller learns of costs is the pass, not what's looked at besides."""
+
+    class Slow(Doubts):
+        def note(self, at: int, logits: Logits) -> None:
+            sleep(0.02)
+            super().note(at, logits)
+
+    recorder = Recorder()
+    engine = Engine(ScriptedModel(writes("hello", 3)), {}, recorder)
+    list(engine.generate("a", PROMPT, Limits(50, STOPS), CancelToken(), doubts=Slow()))
+    assert len(recorder.outcomes) == 5
+    assert min(each.verify_seconds for each in recorder.outcomes) < 0.01

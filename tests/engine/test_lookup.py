@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from specls.core import Source
 from specls.engine.lookup import LookupDrafter, PreviousDrafter, matches
 from tests.fakes import END
 
@@ -178,3 +179,15 @@ def test_what_others_drafted_is_gone_on_from() -> None:
     drafter.begin("a", list(b"for x in items: f"))
     assert bytes(drafter.propose(list(b"for x in items: f"), 4, None, b"or x")) == b" in "
     assert drafter.propose(list(b"for x in items: fq"), 4) == []
+
+
+def test_long_and_short_matches_are_two_sources() -> None:
+    """Behind a long match the one for short matches says nothing, and the other way round."""
+    short = LookupDrafter(longest=7)
+    long = LookupDrafter(shortest=8, source=Source.COPY)
+    for text, says in (("abcdefgh1 abcdefgh", long), ("abcde1 abcde", short)):
+        tokens = list(text.encode())
+        for drafter in (short, long):
+            drafter.begin("a", tokens)
+            assert bytes(drafter.propose(tokens, 1)) == (b"1" if drafter is says else b"")
+    assert (short.source, long.source) == (Source.LOOKUP, Source.COPY)

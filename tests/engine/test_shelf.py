@@ -6,7 +6,8 @@ import logging
 import os
 import stat
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import wait
 from pathlib import Path
 
 import pytest
@@ -327,3 +328,53 @@ def test_memory_goes_on_to_disk(tmp_path: Path) -> None:
     assert [spill.take(document) for document in "abcd"] == [STATE] * 4
     assert (spill.counts.restored, spill.counts.restored_from_disk) == (2, 2)
     spill.close(10)
+
+
+def test_a_state_that_is_dropped_is_deleted(shelf: Shelf, tmp_path: Path) -> None:
+    """Nothing of it is left on disk, whether it was written or is being written just then."""
+    spill = Spill(10_000, shelf)
+    for document in ("old", "new", "kept"):
+        shelf.put(document, STATE)
+        if document == "old":
+            assert len(list(iter_written(shelf, tmp_path))) == 1
+    for document in ("old", "new", "never there"):
+        spill.drop(document)
+        assert shelf.look(document) is None
+        assert shelf.load(document) is None
+    assert len(written(shelf, tmp_path)) == 1
+    assert shelf.load("kept") == STATE
+
+
+def iter_written(shelf: Shelf, folder: Path) -> list[Path]:
+    """The files, once what was begun is written; more may be put there afterwards."""
+    wait(list(shelf._writing.values()), 10)
+    return sorted(folder.rglob("*.state"))
+
+
+def test_a_state_is_seen_while_it_replaces_an_older_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a full budget the older file goes first; the new state is there all the time."""
+    shelf = Shelf(tmp_path, 3 * len(STATE.state) + 600, "model build")
+    for document in ("a", "b"):
+        shelf.put(document, STATE)
+    iter_written(shelf, tmp_path)
+    newer = Spilled([7, 8, 9], STATE.state, 3, NOWHERE)
+    go, begun, write = threading.Event(), threading.Event(), shelf._write_file
+
+    def slow(path: Path, pieces: Iterable[bytes]) -> None:
+        begun.set()
+        assert go.wait(10)
+        write(path, pieces)
+
+    monkeypatch.setattr(shelf, "_write_file", slow)
+    shelf.put("a", newer)
+    assert begun.wait(10)
+    assert shelf.look("a") is newer
+    go.set()
+    iter_written(shelf, tmp_path)
+    found = shelf.look("a")
+    assert found is not None
+    assert list(found.tokens) == [7, 8, 9]
+    assert shelf.load("a") == newer
+    shelf.close(10)

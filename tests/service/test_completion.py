@@ -13,7 +13,7 @@ from specls.core import CancelToken, FinishReason, Source
 from specls.engine.controllers import FixedController
 from specls.engine.engine import Engine
 from specls.engine.interface import Plan
-from specls.errors import Cancelled
+from specls.errors import Cancelled, DecodeFailed
 from specls.service.completion import (
     Budget,
     Completion,
@@ -228,3 +228,23 @@ def test_a_temperature_leaves_texts_to_chance() -> None:
         texts.add(choose("x = |\n", "ab", {0: "b"}, 1, drawn).text)
         assert choose("x = |\n", "ab", {0: "b"}, 3, drawn).text == "ab"
     assert texts == {"ab", "bb"}
+
+
+def test_a_failure_of_the_others_leaves_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the forks fail, what was written before them is shown."""
+
+    def fails(*_given: object) -> None:
+        raise DecodeFailed("broken")
+
+    monkeypatch.setattr(Torn, "decode_each", fails)
+    completion = choose("x = |\n", "call(a)\nmore", {0: "b"})
+    assert (completion.text, completion.alternatives) == ("call(a)", ())
+
+
+def test_an_alternative_has_no_half_line() -> None:
+    """One that is longer than there's time for ends with its last whole line, or isn't shown."""
+    long = "b" * 200
+    assert choose("x = |\n", "c\nmore", {0: "b"}).alternatives == ("b",)
+    completion = choose("x = |\n", "c" + long, {0: "d"}, 3, replace(CHOICES, max_tokens=30))
+    assert completion.text == "c" + long[:29]
+    assert completion.alternatives == ()

@@ -149,3 +149,10 @@ def test_each_pattern_is_one_of_git_s() -> None:
     """Built-in patterns are in lower case, as paths are when they're compared."""
     assert len(SECRETS) == len(set(SECRETS))
     assert all(pattern == pattern.casefold() for pattern in SECRETS)
+
+
+@pytest.mark.parametrize("uri", ["file://[x/a.py", "http://[::1", "", "///", "%%%"])
+def test_what_is_no_uri_is_looked_at_all_the_same(uri: str) -> None:
+    """A client's nonsense raises nothing."""
+    assert Exclusion(("b.py",), (), [uri]).reason(uri, "python") is None
+    assert Exclusion(("a.py",)).reason("file://[x/a.py", "python")

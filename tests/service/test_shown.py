@@ -156,3 +156,16 @@ def test_a_position_outside_finds_nothing() -> None:
     ghost = Ghost("a\nb\nc |", "= 1")
     ghost.edit((0, 0), (2, 2), "")
     assert ghost.find() is None
+
+
+def test_of_a_suggestion_that_was_typed_nothing_else_is_shown() -> None:
+    """Who accepts one of several suggestions doesn't see the rest of another one."""
+    shown, before = ShownSuggestions(), Snapshot("file:///a", 1, "python", Text("x = \n"))
+    for text in ("foo_bar()", "foo"):
+        shown.remember(before, Position(0, 4), text)
+    after = Snapshot("file:///a", 2, "python", Text("x = foo\n"))
+    assert shown.find(after, Position(0, 7)) is None
+    shown.remember(after, Position(0, 7), "(1)", ahead=True)
+    found = shown.find(after, Position(0, 7))
+    assert found is not None
+    assert found.rest == "(1)"
