@@ -59,6 +59,7 @@ class Measured:
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
+            "label": LABEL,
             "target": self.target,
             "passSeconds": self.passes,
             "draftTokenSeconds": self.draft,
@@ -184,6 +185,7 @@ def show(
     console: Console, measured: Measured, fills: Sequence[int], traces: Sequence[Trace]
 ) -> None:
     """Print what was measured and what follows."""
+    console.print(LABEL)
     console.print(f"{measured.target}: seconds of a pass, in those of one token")
     table = Table(box=None)
     table.add_column("tokens before it", justify="right")

@@ -43,7 +43,7 @@ def test_a_file_of_random_weights_is_measured(tmp_path: Path) -> None:
     assert found.draft > 0
     assert set(found.prefill) == {16, 64, 128}
     assert found.decode > 0
-    json.dumps(found.as_dict())
+    assert json.loads(json.dumps(found.as_dict()))["label"] == LABEL
     for model in (draft, target):
         model.close()
         model.weights.close()
@@ -72,7 +72,7 @@ def test_what_the_controller_makes_of_it_is_told() -> None:
     console = Console(file=io.StringIO(), width=160)
     show(console, MEASURED, [64], TRACES)
     shown = console.file.getvalue()  # type: ignore[attr-defined]
-    assert LABEL in shown
+    assert shown.count(LABEL) == 2  # once above each table
     assert "1.62" in shown
     assert "1000 µs are ours (0.1 %)" in shown
 
