@@ -233,7 +233,7 @@ def test_another_model_is_loaded(start: Start) -> None:
     assert wait(client, "ready")["models"]["target"] == "smollm2-135m"
     open_document(client, "x = [1, 2, ")
     assert len(complete(client, 0, 11)) == 1
-    client.notify(CHANGED, {"settings": {"specls": named("gone")}})
+    client.notify(CHANGED, {"settings": {"specls": SMALL | named("gone")}})
     client.wait(
         lambda: any("gone.gguf" in each["message"] for each in client.shown()), "the notice"
     )
