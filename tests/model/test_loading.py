@@ -184,3 +184,16 @@ def test_a_recurrent_model_is_refused(store: ModelStore, monkeypatch: pytest.Mon
     monkeypatch.setattr(lib, "llama_model_is_hybrid", lambda _handle: True)
     with pytest.raises(LoadFailed, match="choose a transformer"):
         loader(store)(Settings(model=SMALLEST), lambda _share: True)
+
+
+def test_a_model_whose_file_is_gone_is_closed_all_the_same(
+    store: ModelStore, tmp_path: Path
+) -> None:
+    """Deleting the file of a loaded model keeps nothing from being freed."""
+    path = tmp_path / "mine.gguf"
+    shutil.copy(store.path(SMALLEST), path)
+    runtime = load(Settings(model=str(path), context_tokens=512))
+    path.unlink()
+    runtime.close()
+    with pytest.raises(ModelError, match=r"mine\.gguf"):
+        load(Settings(model=str(path)))
