@@ -76,16 +76,22 @@ raise SystemExit(0 if lib.llama_supports_gpu_offload() else "llama.cpp finds no 
 # The pinned llama-cpp-python with CUDA for an architecture, in a folder of its own.
 build() {
   [ ! -f "$work/cuda/llama_cpp/lib/libggml-cuda.so" ] || return 0
-  local cublas version flags=(-DGGML_CUDA=ON -DGGML_CUDA_NO_VMM=ON -DGGML_CUDA_NCCL=OFF
-    -DGGML_NATIVE=OFF -DLLAVA_BUILD=OFF "-DCMAKE_CUDA_ARCHITECTURES=$1")
+  local cublas folder include version
+  local flags=(-DGGML_CUDA=ON -DGGML_CUDA_NO_VMM=ON -DGGML_CUDA_NCCL=OFF -DGGML_NATIVE=OFF
+    -DLLAVA_BUILD=OFF "-DCMAKE_CUDA_ARCHITECTURES=$1")
   version=$(sed -n 's/^ *"llama-cpp-python==\([0-9][0-9.]*\)".*/\1/p' pyproject.toml)
   [ -n "$version" ] || fail "pyproject.toml pins no llama-cpp-python==VERSION"
   # cuBLAS may come from pip instead of the toolkit.
-  cublas=$(IFS=:; find $(cuda_folders) -maxdepth 1 -name 'libcublas.so.*' 2>/dev/null | head -n 1)
+  cublas=$(cuda_folders | tr : '\n' | while read -r folder; do
+    [ -z "$folder" ] || find "$folder" -maxdepth 1 -name 'libcublas.so.*' -path '*/nvidia/*'
+  done | head -n 1)
   if [ -n "$cublas" ]; then
-    flags+=("-DCUDA_cublas_LIBRARY=$cublas" "-DCUDA_cublasLt_LIBRARY=${cublas/cublas/cublasLt}")
-    export CPATH=${cublas%/lib*/*}/include${CPATH:+:$CPATH}
-    flags+=("-DCMAKE_CUDA_FLAGS=-I${cublas%/lib*/*}/include")
+    folder=${cublas%/*}
+    flags+=("-DCUDA_cublas_LIBRARY=$cublas"
+      "-DCUDA_cublasLt_LIBRARY=$folder/libcublasLt${cublas##*/libcublas}")
+    include=${folder%/lib}/include
+    flags+=("-DCMAKE_CUDA_FLAGS=-I$include")
+    export CPATH=$include${CPATH:+:$CPATH}
   fi
   CMAKE_ARGS=${flags[*]} "$python" -m pip install --quiet --disable-pip-version-check --no-deps \
     --no-binary llama-cpp-python --target "$work/cuda" "llama-cpp-python==$version" >&2
@@ -140,7 +146,7 @@ fi
 "$python" -c 'import bench.gpu_measure' 2>"$work/missing" ||
   fail "$python lacks a package ($(tail -n 1 "$work/missing")): make setup, or bring $brought/wheels"
 case $mode in
-  cpu) sizes=(--cpu --targets 0.5b --draft tiny --fills 64,256) ;;
-  gpu) sizes=(--targets 1.5b,7b,14b --draft 0.5b --fills 512,4096) ;;
+  cpu) sizes=(--cpu --targets 0.5b --draft tiny --fills '64,256') ;;
+  gpu) sizes=(--targets '1.5b,7b,14b' --draft 0.5b --fills '512,4096') ;;
 esac
 exec "$python" -m bench.gpu_measure "${sizes[@]}" --folder "$work" "${arguments[@]}"

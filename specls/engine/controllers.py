@@ -78,12 +78,16 @@ class Acceptance:
             yield total
 
     def observe(self, drafted: int, accepted: int) -> None:
-        """Of a draft so many tokens were accepted; those behind a refused one tell nothing."""
-        for position in range(min(accepted + 1, drafted)):
+        """Of a draft so many tokens were accepted; those behind a refused one tell nothing.
+
+        What is known of positions that it didn't come to fades as well: else one token refused far
+        into a draft would keep drafts short for good, as shorter ones never come there again.
+        """
+        keep, reached = 1 - 1 / _MEMORY, min(accepted + 1, drafted)
+        for position in range(max(reached, _POSITIONS)):
             at = min(position, _POSITIONS - 1)
-            keep = 1 - 1 / _MEMORY
-            self._tried[at] = keep * self._tried[at] + 1
-            self._accepted[at] = keep * self._accepted[at] + (position < accepted)
+            self._tried[at] = keep * self._tried[at] + (position < reached)
+            self._accepted[at] = keep * self._accepted[at] + (position < min(accepted, reached))
 
 
 @dataclass

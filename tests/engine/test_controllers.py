@@ -165,6 +165,16 @@ def test_acceptance_is_by_position() -> None:
     assert list(acceptance.expected(8))[-1] == pytest.approx(2.0, abs=0.3)
 
 
+def test_one_refused_token_does_not_keep_drafts_short() -> None:
+    """What was seen far into a draft fades while shorter ones are right, so longer ones follow."""
+    acceptance = Acceptance(0.9)
+    acceptance.observe(4, 3)
+    assert acceptance.rate(3) < 0.6
+    for _ in range(60):
+        acceptance.observe(3, 3)
+    assert acceptance.rate(3) > 0.9
+
+
 def seen(controller: CostController, source: Source, drafted: int, accepted: int) -> None:
     for _ in range(40):
         costs = controller.costs.of(drafted + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -54,6 +55,20 @@ def test_the_draft_model_is_used_on_a_gpu(traces: list[Trace]) -> None:
     done = replay(traces, Costs(GPU), 0.08, controlled(GPU, 0.08))
     assert done.drafting > 0.7  # in the other passes it's too doubtful to say anything
     assert done.speed_up > 0.95 * best.speed_up > 1.5
+
+
+@pytest.mark.parametrize(("eighth", "each"), [(1.05, 0.25), (1.5, 0.15), (2.0, 0.08)])
+@pytest.mark.parametrize("seed", range(3))
+def test_drafts_do_not_stay_short_after_bad_luck(
+    traces: list[Trace], eighth: float, each: float, seed: int
+) -> None:
+    """In any order of the texts it comes back to long drafts where they're worth most."""
+    curve = {size: 1.0 + (eighth - 1.0) * (size - 1) / 7 for size in (1, 2, 3, 4, 8, 16, 24)}
+    shuffled = list(traces)
+    random.Random(seed).shuffle(shuffled)
+    _, best = best_fixed(shuffled, Costs(curve), each)
+    done = replay(shuffled, Costs(curve), each, controlled(curve, each))
+    assert done.speed_up > 0.95 * best.speed_up
 
 
 def test_the_traces_are_those_of_a_real_pair(traces: list[Trace]) -> None:
