@@ -15,6 +15,9 @@ long one, long drafts look as dear as many short ones, and would never be tried.
 _WEIGHT = 0.1
 """How much a new observation counts: passes are noisy, and there are many."""
 
+_OWN = 1.2
+"""How much more it counts for its own size than for the others."""
+
 _MOST_SLOWER = 3.0
 """An observation this many times what's known is a hiccup of the machine, and counts no more."""
 
@@ -50,7 +53,7 @@ class Costs:
         """A pass over so many tokens took so long.
 
         What makes one pass slower makes all slower, mostly: another program, heat, a fuller cache.
-        So the others follow, by half, and don't look dear or cheap because nobody ran them lately.
+        So the others follow nearly as far, and don't look dear because nobody ran them lately.
         """
         known = self.of(tokens)
         if tokens not in self._seconds:
@@ -58,7 +61,7 @@ class Costs:
             self._seconds[tokens] = known
         change = min(seconds / known, _MOST_SLOWER) - 1
         for size in self._sizes:
-            share = _WEIGHT if size == tokens else _WEIGHT / 2
+            share = _WEIGHT * (_OWN if size == tokens else 1)
             self._seconds[size] *= 1 + share * change
 
     def as_dict(self) -> dict[int, float]:
