@@ -134,7 +134,10 @@ def _ready(
         measured.places.append({"number": each.number, **each.place.as_dict()})
         ready.append(each)
     if left_out := preparation.left_out - left_out:
-        told = f"{left_out} places are left out, where the model ends before half of the tokens"
+        told = (
+            f"{left_out} places are left out, where the model ends before half of the tokens or "
+            "the window is too small"
+        )
         measured.notices.append(f"{workload}: {told}.")
     if len(ready) < plan.n:
         measured.notices.append(f"{workload}: only {len(ready)} of {plan.n} places were found.")

@@ -65,6 +65,8 @@ class Place:
     snapshot: Snapshot
     position: Position
     edit: str = ""
+    needed: str = ""
+    """Text without which a prompt makes no sense here: what is to be copied."""
 
     @property
     def document(self) -> str:
@@ -224,4 +226,5 @@ def _begun_again(document: Snapshot, lines: Sequence[str], block: range) -> Plac
     above = "".join(lines[: block.stop]).rstrip("\n")
     text = Text(f"{above}\n\n\n{''.join(given)}{indentation}")
     position = Position(len(text) - 1, len(indentation))
-    return Place("copy", replace(document, text=text), position)
+    needed = "".join(lines[block.start : block.stop]).replace("\r\n", "\n").rstrip("\n")
+    return Place("copy", replace(document, text=text), position, needed=needed)

@@ -125,7 +125,7 @@ class Preparation:
                 return
 
     def _prepared(self, number: int, place: Place) -> Ready | None:
-        """None if what is suggested, or what is written then, is too short."""
+        """None if what is suggested, or written then, is too short, or the window is."""
         snapshot, position, shown = place.snapshot, place.position, None
         if place.edit:
             built = self._runtime.prompts.build(
@@ -138,6 +138,8 @@ class Preparation:
         built = self._runtime.prompts.build(
             snapshot, position, self._windows, self._layout, renew=shown is None
         )
+        if place.needed not in built.window.before:
+            return None
         written = self._written(place.document, built)
         return Ready(number, place, built, shown) if self._is_enough(written) else None
 

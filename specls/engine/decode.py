@@ -5,14 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
+from math import nan
 from time import perf_counter
 
 import numpy as np
-import numpy.typing as npt
 
 from specls.core import CancelToken, FinishReason, Source
 from specls.engine.branches import Doubts
-from specls.engine.interface import Constraint, Controller, Drafter, Outcome, Part, TokenModel
+from specls.engine.interface import (
+    Allowed,
+    Constraint,
+    Controller,
+    Drafter,
+    Outcome,
+    Part,
+    TokenModel,
+)
 from specls.engine.sampling import (
     GREEDY,
     Distribution,
@@ -20,7 +28,7 @@ from specls.engine.sampling import (
     distribution,
 )
 from specls.engine.session import NOWHERE, Session
-from specls.engine.verify import accepted_so_far
+from specls.engine.verify import accepted_so_far, log_probability
 from specls.metrics import GenerationStats
 
 
@@ -30,6 +38,8 @@ class Token:
 
     id: int
     source: Source
+    log_probability: float = nan
+    """What the target says of it: 0 is certain. Nan unless ``Limits.rated`` asks for it."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +50,8 @@ class Limits:
     stop_ids: frozenset[int] = frozenset()
     sampling: Sampling = GREEDY
     """How each token is drawn; by default the best one is taken."""
+    rated: bool = False
+    """Whether each token is to tell its probability. Costs a look at all scores of a row."""
 
 
 @dataclass(frozen=True)
@@ -160,25 +172,37 @@ class Generation:
         self.stats.prefill_seconds = perf_counter() - started
         self._on_prefill(synced.prefilled, self.stats.prefill_seconds)
         new: list[int] = []
+        step: list[Token] = []
         for row in range(rows):
-            new.append(self._choose(row, new))
+            allowed = self._allowed(new)
+            new.append(self._choose(row, allowed))
+            step.append(self._rated(row, new[row], Source.TARGET, allowed))
             self._note(row, new[:-1])
             if self._base + row < len(self._prompt) and new[row] != self._prompt[self._base + row]:
                 break
         self._session.truncate(self._base + len(new) - 1)
         self.stats.first_token_seconds = perf_counter() - started
-        return tuple(Token(token, Source.TARGET) for token in new)
+        return tuple(step)
 
-    def _choose(self, row: int, new: Sequence[int]) -> int:
-        """The token of a row among those that may follow the new ones: the best, or a draw."""
-        allowed = self._healing.constraint.allowed(new) if self._healing else None
+    def _allowed(self, new: Sequence[int]) -> Allowed | None:
+        """What may follow the new tokens; None: anything."""
+        return self._healing.constraint.allowed(new) if self._healing else None
+
+    def _rated(self, row: int, token: int, source: Source, allowed: Allowed | None) -> Token:
+        """A token, with what its row says of it among those that are allowed."""
+        if not self._limits.rated:
+            return Token(token, source)
+        return Token(token, source, log_probability(self._model.logits(row), token, allowed))
+
+    def _choose(self, row: int, allowed: Allowed | None) -> int:
+        """The token of a row among those that are allowed: the best, or a draw."""
         if not self._limits.sampling.greedy:
             return self._says(row, allowed).draw(self._random)
         if allowed is None:
             return self._model.best(row)
         return int(allowed[self._model.logits(row)[allowed].argmax()])
 
-    def _says(self, row: int, allowed: npt.NDArray[np.int32] | None = None) -> Distribution:
+    def _says(self, row: int, allowed: Allowed | None = None) -> Distribution:
         return distribution(self._model.logits(row), self._limits.sampling, allowed)
 
     def _emit(self, step: tuple[Token, ...]) -> tuple[Token, ...]:
@@ -200,20 +224,23 @@ class Generation:
         """One pass of the target: the last token and a draft in, what it accepts and one more."""
         self._cancel.raise_if_cancelled()
         new = self._tokens[self._base :]
-        free = self._is_free()
-        draft = self._draft() if free else _Draft()
+        allowed = self._allowed(new)
+        draft = self._draft() if allowed is None else _Draft()
         started = perf_counter()
         base = len(self._session.tokens)
         batch = [self._tokens[-1], *draft.tokens]
         self._session.append(batch, scored=len(batch), cancel=self._cancel)
-        accepted, following = self._verify(draft.tokens) if free else (0, self._choose(0, new))
+        accepted, following = (
+            self._verify(draft.tokens) if allowed is None else (0, self._choose(0, allowed))
+        )
         seconds = perf_counter() - started
         for row in range(accepted + 1):
             self._note(row, [*new, *draft.tokens[:row]])
         self._session.truncate(base + 1 + accepted)
         self._observe(draft, accepted, seconds)
-        tokens = map(Token, draft.tokens[:accepted], draft.sources())
-        return (*tokens, Token(following, Source.TARGET))
+        taken = zip(range(accepted), draft.tokens, draft.sources(), strict=False)
+        tokens = [self._rated(row, token, source, None) for row, token, source in taken]
+        return (*tokens, self._rated(accepted, following, Source.TARGET, allowed))
 
     def _verify(self, draft: Sequence[int]) -> tuple[int, int]:
         """How many drafted tokens the last pass accepts, and the token behind them."""
@@ -227,14 +254,12 @@ class Generation:
         """Note what else might have come behind the new tokens, where that may be anything."""
         if self._doubts is None:
             return
-        if self._healing is None or self._healing.constraint.allowed(new) is None:
+        if self._allowed(new) is None:
             self._doubts.note(len(new), self._model.logits(row))
 
     def _is_free(self) -> bool:
         """Whether any token may come next."""
-        if self._healing is None:
-            return True
-        return self._healing.constraint.allowed(self._tokens[self._base :]) is None
+        return self._allowed(self._tokens[self._base :]) is None
 
     def _draft(self) -> _Draft:
         """A draft, and as long as that promises more, what other drafters say behind it."""

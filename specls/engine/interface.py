@@ -18,6 +18,9 @@ from specls.core import CancelToken, Source
 Logits = npt.NDArray[np.float32]
 """One row of scores, shape ``(vocabulary size,)``."""
 
+Allowed = npt.NDArray[np.int32]
+"""The ids of the tokens that may come."""
+
 
 class TokenModel(Protocol):
     """A model with a key-value cache that holds several sequences of tokens, by number."""
@@ -126,7 +129,7 @@ class TokenModel(Protocol):
 class Constraint(Protocol):
     """Which tokens may come next while something given must be spelt first (token healing)."""
 
-    def allowed(self, new: Sequence[int]) -> npt.NDArray[np.int32] | None:
+    def allowed(self, new: Sequence[int]) -> Allowed | None:
         """The ids that may follow the new tokens ``new``, at least one; None: any may."""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from specls.engine.interface import Logits
+from specls.engine.interface import Allowed, Logits
 
 
 def accepted_so_far(draft: Sequence[int], choose: Callable[[int], int]) -> tuple[int, int]:
@@ -24,6 +24,20 @@ def accepted_so_far(draft: Sequence[int], choose: Callable[[int], int]) -> tuple
         if (choice := choose(at)) != token:
             return at, choice
     return len(draft), choose(len(draft))
+
+
+_NEGLIGIBLE = 20.0
+"""A score that's so much lower than the best has a share of 2e-9: a whole vocabulary of them, a
+three-thousandth."""
+
+
+def log_probability(logits: Logits, token: int, allowed: Allowed | None = None) -> float:
+    """The natural logarithm of a token's softmax probability, among all or those ``allowed``."""
+    scores = logits if allowed is None else logits[allowed]
+    best = scores.max()
+    likely = scores[scores > best - _NEGLIGIBLE]
+    total = np.log(np.exp(likely - best, dtype=np.float64).sum())
+    return float(np.float64(logits[token]) - best - total)
 
 
 def gap(logits: Logits) -> float:

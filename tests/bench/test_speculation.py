@@ -194,6 +194,14 @@ def test_places_at_which_little_is_written_are_left_out() -> None:
     assert (only.number, only.place) == (0, ASKED)
 
 
+def test_places_where_too_little_can_be_seen_are_left_out() -> None:
+    """Where what is to be copied stands above the window, nobody could copy it."""
+    stage = Stage()
+    seen = replace(ASKED, needed=str(SNAPSHOT.text)[:4])
+    (only,) = stage.ready(replace(ASKED, needed="elsewhere"), seen)
+    assert (only.number, only.place) == (0, seen)
+
+
 def test_the_search_for_places_ends() -> None:
     """Where the model always ends early, five places are looked at for each that is wanted."""
     stage = Stage(target=runtime(text="short"))

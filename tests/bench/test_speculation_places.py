@@ -145,6 +145,7 @@ def test_a_block_is_begun_again_below() -> None:
     assert lines[:24] == str(original).split("\n")[:24]
     assert lines[24:] == ["", "", "def work():", "    step_0()", "    "]
     assert place.position == Position(28, 4)
+    assert place.needed == "\n".join(lines[3:24])
 
 
 @pytest.mark.parametrize("lines", [5, 60])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import nan
 from time import sleep
 
 import numpy as np
@@ -18,7 +19,7 @@ from specls.engine.drafters import ModelDrafter
 from specls.engine.engine import Engine
 from specls.engine.interface import Controller, Drafter, Logits, Outcome, Plan
 from specls.engine.sampling import Sampling
-from specls.engine.verify import accepted_so_far
+from specls.engine.verify import accepted_so_far, log_probability
 from specls.errors import Cancelled
 from tests.fakes import END, ListDrafter, ScriptedModel, writes
 
@@ -330,6 +331,30 @@ def test_the_same_seed_draws_the_same_with_drafts(draft: list[int]) -> None:
     for seed in range(40):
         drafter = ListDrafter(Source.LOOKUP, *[draft] * 12)
         assert sampled(seed, drafter) == sampled(seed)
+
+
+def test_a_log_probability_is_that_of_a_softmax() -> None:
+    """Of all tokens, or of those that are allowed; scores may be of any size."""
+    logits = np.log(np.array([0.5, 0.25, 0.125, 0.125], dtype=np.float32)) + 300
+    assert np.exp(log_probability(logits, 1)) == pytest.approx(0.25, rel=1e-4)
+    allowed = np.array([1, 2], dtype=np.int32)
+    assert np.exp(log_probability(logits, 1, allowed)) == pytest.approx(2 / 3, rel=1e-4)
+    assert log_probability(np.array([0.0, -90.0], dtype=np.float32), 1) == pytest.approx(-90)
+
+
+@pytest.mark.parametrize("draft", [[], [7, 8, 7], [9]])
+def test_tokens_tell_their_probability_when_asked(draft: list[int]) -> None:
+    """Each has that of its own row, drafted or not; unless it's asked for, none is computed."""
+    for rated, wanted in ((True, {7: -0.2877, 8: -1.3863}), (False, {7: nan, 8: nan})):
+        drafter = ListDrafter(Source.LOOKUP, *[draft] * 12)
+        model = Undecided(lambda _held: 0)
+        engine = Engine(model, {Source.LOOKUP: drafter}, FixedController(Plan(Source.LOOKUP, 4)))
+        limits = Limits(9, STOPS, Sampling(1.0, top_k=2, seed=3), rated=rated)
+        steps = engine.generate("a", PROMPT, limits, CancelToken())
+        written = [token for step in steps for token in step]
+        assert {token.id for token in written} == {7, 8}
+        for token in written:
+            assert token.log_probability == pytest.approx(wanted[token.id], abs=1e-3, nan_ok=True)
 
 
 def test_noting_doubts_is_no_part_of_a_pass() -> None:
