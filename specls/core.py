@@ -48,6 +48,10 @@ class FinishReason(Enum):
     """A rule of ``context.stop`` ended it."""
     MAX_TOKENS = "length"
     """The token limit was reached."""
+    TIME = "time"
+    """It took too long to go on."""
+    DOUBT = "doubt"
+    """The model wasn't sure enough of what comes next."""
 
 
 class Source(Enum):

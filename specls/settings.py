@@ -51,6 +51,30 @@ class Settings:
         choices=("off", "lookup", "draft", "auto"),
     )
     max_tokens: int = _setting(64, "The most tokens one completion may have.", low=1, high=1024)
+    multiline: str = _setting(
+        "auto",
+        "How many lines a suggestion may have: `auto` (one inside of a line, a comment or a text; "
+        "a block where one begins or is going on), `never` more than one, `always` several unless "
+        "something stands behind the cursor.",
+        choices=("auto", "never", "always"),
+    )
+    max_lines: int = _setting(24, "The most lines one completion may have.", low=1, high=200)
+    answer_budget_ms: int = _setting(
+        500,
+        "How long writing a suggestion may take that nobody asked for, in milliseconds from its "
+        "first token on: then it's shown up to the last whole line, and what follows is there when "
+        "it's accepted. A single line may take eight times as long. 0 is no limit.",
+        low=0,
+        high=600_000,
+    )
+    confidence: float = _setting(
+        0.0,
+        "How likely the model has to find each token of a suggestion that nobody asked for: a "
+        "suggestion ends before the first word that is less likely, and with none before it, "
+        "nothing is shown. 0 shows everything.",
+        low=0.0,
+        high=1.0,
+    )
     alternatives: int = _setting(
         3,
         "How many suggestions you get when you ask for one yourself: the most likely one first, "

@@ -82,6 +82,7 @@ OWNED = {
 PURE = {
     "__future__",
     "bisect",
+    "collections",
     "collections.abc",
     "dataclasses",
     "enum",

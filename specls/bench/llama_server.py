@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 from specls.bench.arms import Answer
+from specls.context import filters
 from specls.context.document import Snapshot
 from specls.context.place import place_of
 from specls.context.stop import end_of
 from specls.context.text import Position
-from specls.context.trim import trimmed_length
 from specls.context.window import Window, plain
 from specls.errors import SettingsError
 
@@ -137,11 +137,12 @@ def shown(content: str, snapshot: Snapshot, position: Position) -> str:
     if not line.strip():
         lead = len(content) - len(content.lstrip(" \t"))
         content = content[min(lead, len(line)) :]
+    above = plain("".join(text.lines(position.line - PREFIX_LINES, position.line)))
     below = plain("".join(text.lines(position.line + 1, position.line + 1 + SUFFIX_LINES)))
-    window = Window(line[: position.column], f"{line[position.column :]}\n{below}")
-    place = place_of(window)
-    content = content[: end_of(content, place)]
-    return content[: trimmed_length(content, place)]
+    window = Window(f"{above}{line[: position.column]}", f"{line[position.column :]}\n{below}")
+    place = place_of(window, snapshot.language)
+    content = filters.fitted(content, place)
+    return filters.shown(content[: end_of(content, place)], place)
 
 
 def _reason(error: Exception) -> object:

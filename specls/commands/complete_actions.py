@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     runtime = _load(settings)
     try:
         alternatives = 1 if settings.temperature else settings.alternatives
-        request = Request(snapshot, position, settings, alternatives)
+        request = Request(snapshot, position, settings, alternatives, explicit=True)
         completion = complete(runtime, request, CancelToken())
     finally:
         runtime.close()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import codecs
 import logging
-from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -13,10 +11,8 @@ from itertools import chain
 from time import perf_counter
 
 from specls.context.document import Snapshot
-from specls.context.place import Place, place_of
-from specls.context.stop import end_of
+from specls.context.place import place_of
 from specls.context.text import Position, line_ending
-from specls.context.trim import trimmed_length
 from specls.core import CancelToken, FinishReason, Source
 from specls.engine.branches import Doubt, Doubts
 from specls.engine.decode import Generation, Limits, Token
@@ -26,7 +22,7 @@ from specls.metrics import GenerationStats
 from specls.service.healing import MOST
 from specls.service.interface import Runtime
 from specls.service.prompts import Built
-from specls.service.tokenizer import Tokenizer
+from specls.service.writer import Span, Writer
 from specls.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -39,6 +35,9 @@ these did (the design's measurement, 1.5B)."""
 
 _LONGER_BRANCHES = 16
 """How many tokens more than the first suggestion another one may have."""
+
+_LONGEST_LINE = 8
+"""So many times the budget for an answer may a single line take."""
 
 _OVERHEAD = 16
 """Tokens of a prompt that are no text: markers, and what two tokenised parts may have more than
@@ -54,19 +53,13 @@ class Request:
     settings: Settings
     alternatives: int = 1
     """How many suggestions are wanted: with more than one, the first is the most likely one."""
+    explicit: bool = False
+    """Whether somebody asked for it: then it may take its time, and be a guess."""
 
     @property
     def exactly(self) -> bool:
         """Whether the suffix is decoded anew whenever what stands before it changes."""
         return self.settings.suffix_reuse == "exact"
-
-
-@dataclass(frozen=True)
-class Span:
-    """A stretch of completed text from one source."""
-
-    text: str
-    source: Source
 
 
 class Origin(Enum):
@@ -136,7 +129,7 @@ def accepted(request: Request, text: str) -> Request:
     column = len(lines[-1]) + (at.column if len(lines) == 1 else 0)
     position = Position(at.line + len(lines) - 1, column)
     snapshot = replace(snapshot, text=changed)
-    return replace(request, snapshot=snapshot, position=position, alternatives=1)
+    return replace(request, snapshot=snapshot, position=position, alternatives=1, explicit=False)
 
 
 def complete(runtime: Runtime, request: Request, cancel: CancelToken) -> Completion:
@@ -150,7 +143,13 @@ def complete(runtime: Runtime, request: Request, cancel: CancelToken) -> Complet
     cancel.raise_if_cancelled()
     budget = budget_of(request.settings, runtime.engine.target.capacity)
     built = _prompt(runtime, request, budget)
-    limits = Limits(budget.max_tokens, runtime.prompts.dialect.stop_ids, _sampling(request))
+    confidence = 0.0 if request.explicit else request.settings.confidence
+    limits = Limits(
+        budget.max_tokens,
+        runtime.prompts.dialect.stop_ids,
+        _sampling(request),
+        rated=confidence > 0,
+    )
     doubts = Doubts(limits.stop_ids) if request.alternatives > 1 else None
     generation = runtime.engine.generate(
         request.snapshot.uri,
@@ -165,8 +164,12 @@ def complete(runtime: Runtime, request: Request, cancel: CancelToken) -> Complet
     )
     generation.stats.anchor_moved = built.anchor_moved
     generation.stats.partial_window = built.partial
-    writer = _Writer(runtime.tokenizer, len(built.rest), place_of(built.window))
-    _write(generation, writer)
+    settings = request.settings
+    place = place_of(
+        built.window, request.snapshot.language, settings.multiline, settings.max_lines
+    )
+    writer = Writer(runtime.tokenizer, len(built.rest), place, confidence)
+    _write(generation, writer, 0 if request.explicit else settings.answer_budget_ms)
     spans, others = writer.shown(), tuple[tuple[Span, ...], ...]()
     if doubts is not None:
         within = max(writer.tokens_shown, generation.stats.healed_tokens + 1)
@@ -228,20 +231,33 @@ def _affordable(settings: Settings, tokens_per_second: float) -> int:
     return max(LEAST_WINDOW, int(settings.cold_budget_ms * tokens_per_second / 1000))
 
 
-def _write(generation: Generation, writer: _Writer) -> None:
-    """Run the generation until it ends or a stop rule ends it."""
+def _write(generation: Generation, writer: Writer, budget_ms: int) -> None:
+    """Run the generation until it ends, a stop rule ends it, or it takes too long.
+
+    What takes too long ends with a whole line. A single line may take much longer; then it ends
+    where it is. ``budget_ms`` is counted from the first token on; 0 is no limit.
+    """
+    started, stats = 0.0, generation.stats
     for step in generation:
         writer.add(step)
+        started = started or perf_counter()
         if writer.ended:
-            generation.stats.finish = FinishReason.STOP_RULE
+            stats.finish = FinishReason.DOUBT if writer.doubts else FinishReason.STOP_RULE
             break
+        spent = 1000 * (perf_counter() - started)
+        late = spent > (budget_ms if writer.has_lines else budget_ms * _LONGEST_LINE)
+        if budget_ms and late:
+            stats.finish = FinishReason.TIME
+            break
+    if stats.finish in (FinishReason.TIME, FinishReason.MAX_TOKENS):
+        writer.drop_last_line()
 
 
 def _branches(
     runtime: Runtime,
     request: Request,
     generation: Generation,
-    writer: _Writer,
+    writer: Writer,
     doubts: Sequence[Doubt],
     limits: Limits,
     cancel: CancelToken,
@@ -264,7 +280,7 @@ def _branches(
         logger.info("There are no other suggestions: %s", error)
         return ()
     for index in branches.unfinished:
-        writers[index].drop_last_line()
+        writers[index].drop_last_line(even_the_only_one=True)
     found = {_text_of(each.shown()): each.shown() for each in reversed(writers)}
     found.pop(_text_of(writer.shown()), None)
     return tuple(spans for text, spans in reversed(found.items()) if text)
@@ -272,71 +288,3 @@ def _branches(
 
 def _text_of(spans: Iterable[Span]) -> str:
     return "".join(span.text for span in spans)
-
-
-class _Writer:
-    """Collects tokens as text: bytes become characters as soon as they are whole.
-
-    The first ``skip`` bytes were spelt again by healing and stand in the document already.
-    """
-
-    def __init__(self, tokenizer: Tokenizer, skip: int, place: Place) -> None:
-        self._tokenizer = tokenizer
-        self._first_skip = self._skip = skip
-        self._place = place
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._tokens: list[Token] = []
-        self._lengths: list[int] = []
-        """Of the text before each token."""
-        self._spans: list[Span] = []
-        self._text = ""
-        self._end: int | None = None
-
-    @property
-    def ended(self) -> bool:
-        """Whether a stop rule ended the text."""
-        return self._end is not None
-
-    def add(self, step: Iterable[Token]) -> None:
-        """Go on with these tokens."""
-        for token in step:
-            self._tokens.append(token)
-            self._lengths.append(len(self._text))
-            piece = self._tokenizer.piece(token.id)
-            text = self._decoder.decode(piece[self._skip :])
-            self._skip = max(self._skip - len(piece), 0)
-            if text:
-                self._spans.append(Span(text, token.source))
-                self._text += text
-        self._end = end_of(self._text, self._place)
-
-    def drop_last_line(self) -> None:
-        """End before the last line, which isn't complete."""
-        self._end = max(self._text.rfind("\n"), 0)
-
-    def shown(self) -> tuple[Span, ...]:
-        """What may be shown of the text."""
-        return tuple(_cut(self._spans, self._length))
-
-    @property
-    def _length(self) -> int:
-        return trimmed_length(self._text[: self._end], self._place)
-
-    @property
-    def tokens_shown(self) -> int:
-        """How many of the tokens begin within what may be shown."""
-        return bisect_left(self._lengths, self._length)
-
-    def fork(self, at: int) -> _Writer:
-        """A writer with the first ``at`` tokens of this one."""
-        other = _Writer(self._tokenizer, self._first_skip, self._place)
-        other.add(self._tokens[:at])
-        return other
-
-
-def _cut(spans: Iterable[Span], length: int) -> Iterable[Span]:
-    for span in spans:
-        if length <= 0:
-            return
-        yield Span(span.text[:length], span.source)
-        length -= len(span.text)

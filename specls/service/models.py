@@ -18,6 +18,10 @@ logger = logging.getLogger(__name__)
 _LIVE = frozenset(
     {
         "max_tokens",
+        "multiline",
+        "max_lines",
+        "answer_budget_ms",
+        "confidence",
         "alternatives",
         "temperature",
         "top_k",

@@ -146,7 +146,7 @@ class CompletionService:
         if not fresh and (found := self._shown.find(snapshot, position)):
             return self._answered(known(found.rest, _origin(found), perf_counter() - started))
         wanted = self.settings.alternatives if fresh else 1
-        request = Request(snapshot, position, self.settings, wanted)
+        request = Request(snapshot, position, self.settings, wanted, explicit=fresh)
         self._asked[snapshot.uri] = position
         self._ahead.asked(request)
         running = self._start(request)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
+from specls.context import filters
 from specls.context.document import Snapshot
 from specls.context.place import Place, only_closes
 from specls.context.stop import end_of
 from specls.context.text import Position, strip_ending
-from specls.context.trim import trimmed_length
 from specls.context.window import plain
 
 _KEPT = 16
@@ -97,8 +97,7 @@ def _rest(shown: Shown, snapshot: Snapshot, position: Position) -> str | None:
     if not closed:
         return rest
     place = Place(line[: position.column], line[position.column :], "")
-    rest = rest[: end_of(rest, place)]
-    return rest[: trimmed_length(rest, place)]
+    return filters.shown(rest[: end_of(rest, place)], place)
 
 
 def _typed(snapshot: Snapshot, start: Position, end: Position) -> str | None:

@@ -171,11 +171,12 @@ def _make_context(path: Path, weights: Weights, options: LoadOptions) -> LlamaMo
 def _pace(weights: Weights, micro_batch: int) -> Pace:
     """Where the size of batches begins. On a GPU one can't be stopped; on a CPU its work is lost.
 
-    On a CPU a batch ends within one operation of a graph, which is under a hundredth of it.
+    On a CPU a batch ends within one operation of a graph, which is under a hundredth of it. Four
+    seconds: on a slow machine with less the size would be one that is half as fast (decision 7).
     """
     if weights.on_gpu:
         return Pace(512, micro_batch, longest=0.05)
-    return Pace(64, micro_batch, longest=1.0)
+    return Pace(64, micro_batch, longest=4.0)
 
 
 def _context_params(options: LoadOptions, micro_batch: int) -> Any:
