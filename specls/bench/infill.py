@@ -86,11 +86,11 @@ def _measure_all(
     plan: Plan, settings: Settings, tasks: Sequence[Task], results: Results, cancel: CancelToken
 ) -> None:
     console = Console(stderr=True)
-    runtime = _load(settings, cancel, console)
+    runtime = load(settings, cancel, console)
     try:
         setup = _setup(plan, settings, runtime, cancel)
         ways = [way for way in ways_of(setup) if way.name in plan.ways]
-        with _progress(console) as progress:
+        with progress_bar(console) as progress:
             bar = progress.add_task("infill", total=len(tasks) * len(ways))
             measure(
                 tasks,
@@ -103,7 +103,12 @@ def _measure_all(
         runtime.close()
 
 
-def _load(settings: Settings, cancel: CancelToken, console: Console) -> Runtime:
+def load(settings: Settings, cancel: CancelToken, console: Console) -> Runtime:
+    """Load the models.
+
+    Raises:
+        SettingsError: the target can't fill in.
+    """
     with console.status(f"loading {settings.model}"):
         runtime = loader()(settings, lambda _share: not cancel.cancelled)
     if not runtime.prompts.anchors("anchored"):
@@ -123,7 +128,8 @@ def _setup(plan: Plan, settings: Settings, runtime: Runtime, cancel: CancelToken
     )
 
 
-def _progress(console: Console) -> Progress:
+def progress_bar(console: Console) -> Progress:
+    """How many of the tasks are done."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),

@@ -8,7 +8,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from specls.bench.infill_results import Result
+from specls.bench.infill_results import Result, W
+from specls.metrics import rate
 
 _RESAMPLES = 2000
 _TAIL = 0.025
@@ -84,7 +85,7 @@ def figures_of(results: Sequence[Result]) -> Figures:
     )
 
 
-def pairs_of(first: Iterable[Result], second: Iterable[Result]) -> list[tuple[Result, Result]]:
+def pairs_of(first: Iterable[W], second: Iterable[W]) -> list[tuple[W, W]]:
     """The results of two ways for the tasks that both have done."""
     others = {(result.task, result.kind): result for result in second}
     return [
@@ -94,27 +95,46 @@ def pairs_of(first: Iterable[Result], second: Iterable[Result]) -> list[tuple[Re
     ]
 
 
-def same_share(pairs: Sequence[tuple[Result, Result]]) -> float:
+def same_share(pairs: Sequence[tuple[W, W]]) -> float:
     """The share of the tasks (at least one) for which both ways wrote the same."""
     return statistics.fmean(left.text == right.text for left, right in pairs)
 
 
+def once(_: object) -> float:
+    """Counts tasks."""
+    return 1.0
+
+
 def difference(
-    pairs: Sequence[tuple[Result, Result]], measure: Measure, seed: int = 0
+    pairs: Sequence[tuple[W, W]],
+    measure: Callable[[W], float],
+    seed: int = 0,
+    per: Callable[[W], float] = once,
 ) -> Difference:
-    """The mean difference over the tasks (at least one), with a bootstrap percentile interval.
+    """The difference of the means over the tasks (at least one), with a bootstrap interval.
 
-    Tasks made from one program aren't independent, so whole programs are drawn, not tasks.
+    Instead of a mean it may be of a share: all of ``measure`` for each of ``per``. Tasks made from
+    one program aren't independent, so whole programs are drawn, not tasks.
     """
-    problems: defaultdict[str, list[float]] = defaultdict(list)
+    problems: defaultdict[str, list[_Sums]] = defaultdict(list)
     for left, right in pairs:
-        problems[left.problem].append(measure(left) - measure(right))
-    groups = [(sum(values), len(values)) for _, values in sorted(problems.items())]
+        problems[left.problem].append((measure(left), per(left), measure(right), per(right)))
+    groups = [_added(sums) for _, sums in sorted(problems.items())]
     dice = random.Random(seed)  # noqa: S311 - no secret
-    means = sorted(_mean(dice.choices(groups, k=len(groups))) for _ in range(_RESAMPLES))
+    values = sorted(_less(dice.choices(groups, k=len(groups))) for _ in range(_RESAMPLES))
     cut = int(_TAIL * _RESAMPLES)
-    return Difference(_mean(groups), means[cut], means[-1 - cut])
+    return Difference(_less(groups), values[cut], values[-1 - cut])
 
 
-def _mean(groups: Sequence[tuple[float, int]]) -> float:
-    return sum(total for total, _ in groups) / sum(count for _, count in groups)
+_Sums = tuple[float, float, float, float]
+"""Of what is measured and what it's for, of the first way and of the second."""
+
+
+def _added(sums: Sequence[_Sums]) -> _Sums:
+    first, first_per, second, second_per = map(sum, zip(*sums, strict=True))
+    return first, first_per, second, second_per
+
+
+def _less(groups: Sequence[_Sums]) -> float:
+    first, first_per, second, second_per = _added(groups)
+    return rate(first, first_per) - rate(second, second_per)

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from specls.bench.infill_tasks import problem_of
 from specls.errors import SettingsError
 
 
 @dataclass(frozen=True)
-class Result:
-    """What one way wrote for one task, and how good it is."""
+class Written:
+    """What one way wrote for one task."""
 
     task: str
     kind: str
     way: str
     text: str
-    exact: bool
     verdict: str
-    similarity: float
     new_tokens: int
-    decoded: int
-    """Prompt tokens; see :class:`specls.bench.infill_ways.Answer`."""
     seconds: float
 
     @property
@@ -43,17 +40,35 @@ class Result:
         return self.verdict == "passed"
 
 
-class Results:
+W = TypeVar("W", bound=Written)
+
+
+@dataclass(frozen=True)
+class Result(Written):
+    """The rest of a line that one way wrote, and how good it is."""
+
+    exact: bool
+    similarity: float
+    decoded: int
+    """Prompt tokens; see :class:`specls.bench.infill_ways.Answer`."""
+
+
+class Store(Generic[W]):
     """All results of a run, in a file if there is one; what an earlier run left there counts."""
 
-    def __init__(self, path: Path | None, conditions: Mapping[str, object]) -> None:
+    def __init__(
+        self, path: Path | None, conditions: Mapping[str, object], make: Callable[..., W]
+    ) -> None:
         """``conditions`` is what decides about the answers: it must be the same for a whole file.
+
+        ``make`` makes a result of its fields.
 
         Raises:
             SettingsError: the file holds something else, or can't be read or written.
         """
         self._path = path
-        self._results: dict[tuple[str, str, str], Result] = {}
+        self._make = make
+        self._results: dict[tuple[str, str, str], W] = {}
         if path is None:
             return
         try:
@@ -64,13 +79,13 @@ class Results:
     def __contains__(self, key: tuple[str, str, str]) -> bool:
         return key in self._results
 
-    def __iter__(self) -> Iterator[Result]:
+    def __iter__(self) -> Iterator[W]:
         return iter(self._results.values())
 
     def __len__(self) -> int:
         return len(self._results)
 
-    def add(self, result: Result) -> None:
+    def add(self, result: W) -> None:
         """Keep a result, in the file at once."""
         self._results[result.key] = result
         if self._path is not None:
@@ -81,7 +96,7 @@ class Results:
         if not lines:
             _append(path, {"conditions": conditions})
             return
-        earlier, results = _parse(path, lines)
+        earlier, results = _parse(path, lines, self._make)
         changed = sorted(
             name
             for name in earlier.keys() | conditions.keys()
@@ -93,6 +108,27 @@ class Results:
                 "give another file, or the same options."
             )
         self._results = {result.key: result for result in results}
+
+
+class Results(Store[Result]):
+    """The results of comparing the ways of prompting."""
+
+    def __init__(self, path: Path | None, conditions: Mapping[str, object]) -> None:
+        """See :class:`Store`."""
+        super().__init__(path, conditions, Result)
+
+
+def read(path: Path, make: Callable[..., W]) -> list[W]:
+    """The results in a file, under whatever conditions; of two for the same, the later one.
+
+    Raises:
+        SettingsError: the file holds something else, or can't be read.
+    """
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise SettingsError(f"{path} can't be read: {error.strerror or error}.") from error
+    return list({result.key: result for result in _parse(path, lines, make)[1]}.values())
 
 
 def _append(path: Path, value: Mapping[str, object]) -> None:
@@ -112,9 +148,11 @@ def _whole_lines(path: Path) -> list[bytes]:
     return whole.splitlines()
 
 
-def _parse(path: Path, lines: Iterable[bytes]) -> tuple[dict[str, object], list[Result]]:
+def _parse(
+    path: Path, lines: Iterable[bytes], make: Callable[..., W]
+) -> tuple[dict[str, object], list[W]]:
     try:
         first, *others = (json.loads(line) for line in lines)
-        return dict(first["conditions"]), [Result(**each) for each in others]
+        return dict(first["conditions"]), [make(**each) for each in others]
     except (ValueError, TypeError, KeyError):
         raise SettingsError(f"{path} isn't a file of results.") from None

@@ -15,7 +15,7 @@ from specls.bench.infill_figures import (
     pairs_of,
     same_share,
 )
-from specls.bench.infill_results import Result
+from specls.bench.infill_results import Result, W
 
 JUDGED = (("anchored+healing", "cursor"), ("anchored+healing", "cursor+healing"))
 """About these a sentence is printed: the first of each is the product's default."""
@@ -54,12 +54,12 @@ def show(results: Iterable[Result], ways: Sequence[str], seed: int, console: Con
         console.print(sentence)
 
 
-def grouped(results: Iterable[Result], ways: Sequence[str]) -> Groups:
+def grouped(results: Iterable[W], ways: Sequence[str]) -> dict[tuple[str, str], list[W]]:
     """The results by kind and way, of the tasks that every way has done."""
     results = list(results)
     done = {result.key for result in results}
     kinds = dict.fromkeys(result.kind for result in results)
-    groups: Groups = {(kind, way): [] for kind in kinds for way in ways}
+    groups: dict[tuple[str, str], list[W]] = {(kind, way): [] for kind in kinds for way in ways}
     for result in results:
         if all((result.task, result.kind, way) in done for way in ways):
             groups[result.kind, result.way].append(result)
@@ -99,7 +99,7 @@ def _compared(
 
 def _figures(groups: Groups) -> Table:
     names = ("kind", "way", "n", *MEASURES, "prompt tokens decoded")
-    table = _table(names, words=2)
+    table = table_of(names, words=2)
     for (kind, way), results in groups.items():
         figures = figures_of(results)
         table.add_row(
@@ -115,7 +115,7 @@ def _figures(groups: Groups) -> Table:
 
 
 def _differences(groups: Groups, seed: int) -> Table:
-    table = _table(("kind", "way", "less", *MEASURES, "same output"), words=3)
+    table = table_of(("kind", "way", "less", *MEASURES, "same output"), words=3)
     for kind, first, second, pairs in _compared(groups, COMPARISONS):
         found = (difference(pairs, measure, seed) for measure in MEASURES.values())
         same = f"{100 * same_share(pairs):.0f} %"
@@ -123,7 +123,7 @@ def _differences(groups: Groups, seed: int) -> Table:
     return table
 
 
-def _table(names: Sequence[str], words: int) -> Table:
+def table_of(names: Sequence[str], words: int) -> Table:
     """A table whose first ``words`` columns are words, and the others numbers."""
     table = Table(box=None, pad_edge=False)
     for at, name in enumerate(names):

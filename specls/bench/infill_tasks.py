@@ -1,4 +1,4 @@
-"""The tasks of HumanEval-Infilling: a program with one line missing, and a test of the whole.
+"""The tasks of HumanEval-Infilling: a program with lines missing, and a test of the whole.
 
 Source: Bavarian et al. 2022, "Efficient Training of Language Models to Fill in the Middle". The
 data isn't part of specls; see :data:`WHERE`.
@@ -19,6 +19,12 @@ from specls.errors import SettingsError
 KINDS = ("line", "cut")
 """``line``: the cursor stands where the missing line begins. ``cut``: somewhere inside of it."""
 
+SHOWN_KINDS = ("indented", "cut")
+"""``indented``: the cursor stands behind the missing line's indentation, as editors place it."""
+
+ONE_LINE, LINES = range(1, 2), range(1, 9)
+"""How many lines may be missing: one, or as many as an answer has room for."""
+
 WHERE = (
     "HumanEval-SingleLineInfilling.jsonl.gz comes from the folder data/ of the repository "
     "openai/human-eval-infilling on GitHub."
@@ -32,7 +38,7 @@ _FIELDS = ("task_id", "entry_point", "prompt", "suffix", "canonical_solution", "
 
 @dataclass(frozen=True)
 class Task:
-    r"""One place to complete. ``truth`` is the rest of its line, without ``\n``."""
+    r"""One place to complete. ``truth`` is the rest of what's missing, without the last ``\n``."""
 
     id: str
     kind: str
@@ -62,8 +68,10 @@ def problem_of(task: str) -> str:
     return task.rpartition("/")[0] or task
 
 
-def read(path: Path) -> list[Row]:
-    """All tasks of a data file, compressed or not, that have enough in their line.
+def read(path: Path, lines: range = ONE_LINE) -> list[Row]:
+    """All tasks of a data file, compressed or not, that have enough in their first line.
+
+    Where several lines may be missing and are in any of the tasks, only those with several count.
 
     Raises:
         SettingsError: the file isn't there, or isn't what it should be.
@@ -74,14 +82,25 @@ def read(path: Path) -> list[Row]:
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise SettingsError(f"{path} can't be read ({error}). {WHERE}") from error
     rows = [
-        _row(line, f"{path}, line {number}")
+        _row(line, f"{path}, line {number}", several=len(lines) > 1)
         for number, line in enumerate(text.splitlines(), start=1)
         if line.strip()
     ]
-    return [row for row in rows if len(row["canonical_solution"].strip()) >= _LEAST]
+    counts = {row["canonical_solution"].count("\n") for row in rows} & set(lines)
+    wanted = counts - {1} or counts
+    return [
+        row
+        for row in rows
+        if row["canonical_solution"].count("\n") in wanted and len(_first(row).strip()) >= _LEAST
+    ]
 
 
-def _row(line: str, where: str) -> Row:
+def _first(row: Row) -> str:
+    r"""The first missing line, without ``\n``."""
+    return row["canonical_solution"].partition("\n")[0]
+
+
+def _row(line: str, where: str, *, several: bool) -> Row:
     try:
         row = json.loads(line)
     except ValueError:
@@ -89,8 +108,10 @@ def _row(line: str, where: str) -> Row:
     if not isinstance(row, dict) or not all(isinstance(row.get(name), str) for name in _FIELDS):
         raise SettingsError(f"{where} has to have the texts {', '.join(_FIELDS)}. {WHERE}")
     missing = row["canonical_solution"]
-    if missing.find("\n") != len(missing) - 1 or row["prompt"][-1:] not in {"", "\n"}:
-        raise SettingsError(f"{where} isn't a task with one whole line missing. {WHERE}")
+    whole = missing.endswith("\n") and row["prompt"][-1:] in {"", "\n"}
+    if not whole or (missing.count("\n") > 1 and not several):
+        which = "whole lines" if several else "one whole line"
+        raise SettingsError(f"{where} isn't a task with {which} missing. {WHERE}")
     return {name: row[name] for name in _FIELDS}
 
 
@@ -111,14 +132,16 @@ def tasks_of(rows: Sequence[Row], kinds: Sequence[str]) -> list[Task]:
 
 def task_of(row: Row, kind: str) -> Task:
     """The task of one kind."""
-    line = row["canonical_solution"].removesuffix("\n")
-    column = _cut(line, row["task_id"]) if kind == "cut" else 0
+    missing = row["canonical_solution"].removesuffix("\n")
+    line = _first(row)
+    columns = {"cut": _cut(line, row["task_id"]), "indented": len(line) - len(line.lstrip())}
+    column = columns.get(kind, 0)
     return Task(
         id=row["task_id"],
         kind=kind,
-        before=row["prompt"] + line[:column],
+        before=row["prompt"] + missing[:column],
         after="\n" + row["suffix"],
-        truth=line[column:],
+        truth=missing[column:],
         test=row["test"],
         entry_point=row["entry_point"],
     )

@@ -26,15 +26,31 @@ def register(subparsers: Subparsers) -> None:
         "wrote are run on this machine, under limits, but not in a sandbox.",
     )
     parser.add_argument(
-        "--data", type=Path, metavar="FILE", help="HumanEval-SingleLineInfilling.jsonl.gz"
+        "--data",
+        type=Path,
+        metavar="FILE",
+        help="HumanEval-SingleLineInfilling.jsonl.gz; with --shown, that with MultiLine as well",
     )
     parser.add_argument("--n", type=int, default=200, help="how many tasks (%(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of their choice (%(default)s)")
     parser.add_argument(
         "--kind",
-        choices=("line", "cut", "both"),
+        choices=("line", "indented", "cut", "both"),
         default="both",
-        help="whole lines, lines that were begun, or both (%(default)s)",
+        help="whole lines, what follows the indentation, lines that were begun, or both: line and "
+        "cut, and with --shown indented and cut (%(default)s)",
+    )
+    parser.add_argument(
+        "--shown",
+        action="store_true",
+        help="measure what users are shown, side by side with what the model would write if no "
+        "stop rule ended it, instead of the ways of prompting",
+    )
+    parser.add_argument(
+        "--against",
+        type=Path,
+        metavar="FILE",
+        help="with --shown: compare with the results in this file, of another version or settings",
     )
     parser.add_argument(
         "--ways",
@@ -74,7 +90,7 @@ def register(subparsers: Subparsers) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     settings = settings_of(arguments)
-    from specls.bench import infill, infill_tasks, infill_ways  # noqa: PLC0415 - heavy; `--help` is quick
+    from specls.bench import infill, infill_shown, infill_tasks, infill_ways  # noqa: PLC0415 - heavy; `--help` is quick
 
     if arguments.data is None:
         raise SettingsError(f"Which tasks? Give --data FILE. {infill_tasks.WHERE}")
@@ -86,12 +102,29 @@ def _run(arguments: argparse.Namespace) -> int:
     ):
         if not 0 <= lines <= _MOST_LINES:
             raise SettingsError(f"{option} may be 0 to {_MOST_LINES}.")
+    both = infill_tasks.SHOWN_KINDS if arguments.shown else infill_tasks.KINDS
+    kinds = both if arguments.kind == "both" else (arguments.kind,)
+    if arguments.shown:
+        if arguments.ways:
+            raise SettingsError("--ways isn't for --shown.")
+        shown = infill_shown.Plan(
+            data=arguments.data,
+            n=arguments.n,
+            seed=arguments.seed,
+            kinds=kinds,
+            seconds=arguments.time_limit,
+            file=arguments.json,
+            against=arguments.against,
+        )
+        return infill_shown.run(shown, settings)
+    if arguments.against:
+        raise SettingsError("--against is for --shown.")
     plan = infill.Plan(
         data=arguments.data,
         n=arguments.n,
         seed=arguments.seed,
         ways=_ways(arguments.ways, infill_ways.NAMES),
-        kinds=infill_tasks.KINDS if arguments.kind == "both" else (arguments.kind,),
+        kinds=kinds,
         typed_lines=arguments.typed_lines,
         carried_lines=arguments.carried_lines,
         seconds=arguments.time_limit,

@@ -37,14 +37,19 @@ _PROGRAMS = {
 
 def row(program: str, missing: int) -> Row:
     """The task in which one line of a program is missing."""
+    return several(program, missing, missing + 1) | {"task_id": f"{program}/L{missing}"}
+
+
+def several(program: str, start: int, stop: int) -> Row:
+    """The task in which the lines from ``start`` to before ``stop`` are missing."""
     entry_point, lines, test = _PROGRAMS[program]
     whole = [line + "\n" for line in lines]
     return {
-        "task_id": f"{program}/L{missing}",
+        "task_id": f"{program}/L{start}_L{stop - 1}",
         "entry_point": entry_point,
-        "prompt": "".join(whole[:missing]),
-        "suffix": "".join(whole[missing + 1 :]),
-        "canonical_solution": whole[missing],
+        "prompt": "".join(whole[:start]),
+        "suffix": "".join(whole[stop:]),
+        "canonical_solution": "".join(whole[start:stop]),
         "test": test,
     }
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from specls.bench.infill_tasks import KINDS, choose, problem_of, read, task_of, tasks_of
+from specls.bench.infill_tasks import KINDS, LINES, choose, problem_of, read, task_of, tasks_of
 from specls.bench.pass_at_1 import Verdict, check
 from specls.errors import SettingsError
-from tests.bench.tasks import row, rows, write
+from tests.bench.tasks import row, rows, several, write
 
 
 @pytest.mark.parametrize("name", ["tasks.jsonl", "tasks.jsonl.gz"])
@@ -55,6 +55,32 @@ def test_several_missing_lines_are_refused(tmp_path: Path) -> None:
     task = row("Own/0", 2) | {"canonical_solution": "a = 1\nb = 2\n"}
     with pytest.raises(SettingsError, match="one whole line"):
         read(write(tmp_path / "multi.jsonl", [task]))
+
+
+def test_where_several_lines_may_be_missing_those_tasks_count(tmp_path: Path) -> None:
+    """Of a file with both, those with several lines are read, but for very long ones."""
+    two, three = several("Own/0", 3, 5), several("Own/0", 4, 7)
+    long = two | {"canonical_solution": "a = 1\n" * LINES.stop}
+    path = write(tmp_path / "multi.jsonl", [*rows(), two, long, three])
+    assert read(path, LINES) == [two, three]
+    assert read(write(tmp_path / "single.jsonl", rows()), LINES) == rows()
+    part = write(tmp_path / "part.jsonl", [two | {"canonical_solution": "a = 1\nb ="}])
+    with pytest.raises(SettingsError, match="whole lines"):
+        read(part, LINES)
+
+
+def test_a_task_with_several_lines_goes_on_below_the_cursor() -> None:
+    """The truth is the rest of the first line, and the others; the program is whole with it."""
+    missing = several("Own/0", 3, 6)
+    indented = task_of(missing, "indented")
+    assert indented.before.endswith("numbers[0]\n    ")
+    assert indented.truth.startswith("for number in numbers:\n        if number")
+    assert indented.truth.endswith("best = number")
+    for kind in (*KINDS, "indented"):
+        task = task_of(missing, kind)
+        assert check(task.program(task.truth)) is Verdict.PASSED
+        assert check(task.program("pass")) is Verdict.FAILED
+    assert "\n" not in task_of(missing, "cut").before.rpartition("numbers[0]\n")[2]
 
 
 def test_lines_with_too_little_are_left_out(tmp_path: Path) -> None:
