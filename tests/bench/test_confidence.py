@@ -169,7 +169,7 @@ def test_the_command_prints_a_file(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_wrong_input_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A file without probabilities, another file, and thresholds that are none."""
     path = tmp_path / "shown.jsonl"
-    lines = [{"conditions": {}}, asdict(shown([("a", None)], "a"))]
+    lines: list[dict[str, object]] = [{"conditions": {}}, asdict(shown([("a", None)], "a"))]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     for file, message in ((path, "no probabilities"), (tmp_path / "none", "can't be read")):
         arguments = arguments_of(str(file))
