@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from time import perf_counter
 from typing import Any
 
@@ -20,6 +20,7 @@ from specls.service.exclude import Exclusion
 from specls.service.interface import Loader
 from specls.service.models import Models, State
 from specls.service.shown import Found, ShownSuggestions
+from specls.service.unwanted import Deletions, is_inside_a_word
 from specls.service.worker import Priority, Worker
 from specls.settings import Settings, camel
 
@@ -45,6 +46,8 @@ class Counters:
     """Came while no model was loaded."""
     excluded: int = 0
     """Came for a document in which nothing is completed."""
+    unwanted: int = 0
+    """Nobody asked, and it's a place where nothing is suggested: see ``service.unwanted``."""
     failed: int = 0
 
 
@@ -85,6 +88,7 @@ class CompletionService:
         self._newest: Snapshot | None = None
         """The document that was opened or changed last: most likely the one that's seen."""
         self._shown = ShownSuggestions()
+        self._deletions = Deletions()
         self._background = Background(
             self._worker, lambda: self.models.runtime, lambda: bool(self._running)
         )
@@ -130,21 +134,45 @@ class CompletionService:
 
         A suggestion that was shown and still fits is the answer, unless ``fresh`` is asked for:
         then alternatives come with it.
-        None means: the document is excluded, no model is loaded, a newer request or a change of the
-        document made this one pointless, or the engine failed (the log says how). Cancelling the
+        None means: the document is excluded, no model is loaded, nobody asked and it's inside of a
+        word or would bring back what was just deleted, a newer request or a change of the document
+        made this one pointless, or the engine failed (the log says how). Cancelling the
         coroutine stops the computation within one micro-batch and keeps what it had decoded.
         """
         self.counters.received += 1
-        if self._why_excluded(snapshot) is not None:
-            self.counters.excluded += 1
-            return None
-        if self.models.status.state is not State.READY:
-            self.counters.unavailable += 1
+        if not self._can_answer(snapshot):
             return None
         self.supersede(snapshot.uri)
         started = perf_counter()
-        if not fresh and (found := self._shown.find(snapshot, position)):
+        if fresh:
+            return await self._decode(snapshot, position, fresh=True)
+        found = self._shown.find(snapshot, position)
+        if self._is_unwanted(snapshot, position, found.rest if found else ""):
+            self.counters.unwanted += 1
+            return None
+        if found:
             return self._answered(known(found.rest, _origin(found), perf_counter() - started))
+        return await self._decode(snapshot, position, fresh=False)
+
+    def _can_answer(self, snapshot: Snapshot) -> bool:
+        """Whether anything is completed in this document, and there's a model for it."""
+        if self._why_excluded(snapshot) is not None:
+            self.counters.excluded += 1
+            return False
+        if self.models.status.state is not State.READY:
+            self.counters.unavailable += 1
+            return False
+        return True
+
+    def _is_unwanted(self, snapshot: Snapshot, position: Position, text: str) -> bool:
+        """Whether a suggestion that nobody asked for would be in the way."""
+        restores = self._deletions.restores(snapshot, position, text)
+        return restores or is_inside_a_word(snapshot, position)
+
+    async def _decode(
+        self, snapshot: Snapshot, position: Position, *, fresh: bool
+    ) -> Completion | None:
+        """A completion from the model."""
         wanted = self.settings.alternatives if fresh else 1
         request = Request(snapshot, position, self.settings, wanted, explicit=fresh)
         self._asked[snapshot.uri] = position
@@ -165,9 +193,16 @@ class CompletionService:
                 self._ahead.done(request)
             else:
                 self._background.go_on()
-        completion = self._outcome(running)
-        if completion is not None and completion.text:
-            self._ahead.shown(request, completion.text, completion.alternatives)
+        return self._wanted(request, self._outcome(running))
+
+    def _wanted(self, request: Request, completion: Completion | None) -> Completion | None:
+        """A completion that is shown from now on, unless it would be in the way."""
+        if completion is None or not completion.text:
+            return completion
+        where = request.snapshot, request.position
+        if not request.explicit and self._deletions.restores(*where, completion.text):
+            return replace(completion, text="", spans=())
+        self._ahead.shown(request, completion.text, completion.alternatives)
         return completion
 
     def _start(self, request: Request) -> _Running:
@@ -229,6 +264,7 @@ class CompletionService:
     def changed(self, snapshot: Snapshot, position: Position | None = None) -> None:
         """A document was changed, perhaps at one place: a request for it is pointless now."""
         self.supersede(snapshot.uri)
+        self._deletions.changed(self._open.get(snapshot.uri), snapshot, position)
         self._open[snapshot.uri] = snapshot
         if self._why_excluded(snapshot) is not None:
             return
@@ -254,6 +290,7 @@ class CompletionService:
         """Free what a document takes; what was read of it may be ``kept`` outside the cache."""
         self.supersede(uri)
         self._shown.forget(uri)
+        self._deletions.forget(uri)
         self._ahead.forget(uri)
         self._asked.pop(uri, None)
         if self._newest is not None and self._newest.uri == uri:

@@ -82,7 +82,7 @@ def test_every_request_is_counted_once(small: RawClient) -> None:
         small.answer(identifier)
     close_document(small, URI)
     counters = requests(small)
-    ends = ("answered", "superseded", "cancelled", "unavailable", "excluded", "failed")
+    ends = ("answered", "superseded", "cancelled", "unavailable", "excluded", "unwanted", "failed")
     assert counters["received"] == sum(counters[end] for end in ends)
     assert counters["empty"] + counters["withoutModel"] <= counters["answered"]
     assert counters["failed"] == 0
