@@ -84,7 +84,10 @@ def measure(name: str, target: LlamaModel, draft: LlamaModel, fills: Sequence[in
 
 
 def pass_seconds(model: LlamaModel, fill: int) -> dict[int, float]:
-    """Seconds of a pass over some tokens behind ``fill`` others, all scored, the last one read."""
+    """Seconds of a pass over some tokens behind ``fill`` others, all scored and read.
+
+    As in verifying a draft that is right: on a GPU reading the scores counts, too.
+    """
     _fill(model, fill)
     found = {size: _timed(partial(_pass, model, fill, size)) for size in _SIZES}
     model.truncate(0, 0)
@@ -93,7 +96,8 @@ def pass_seconds(model: LlamaModel, fill: int) -> dict[int, float]:
 
 def _pass(model: LlamaModel, fill: int, size: int) -> None:
     model.decode(0, fill, [1] * size, size)
-    model.best(size - 1)
+    for row in range(size):
+        model.best(row)
     model.truncate(0, fill)
 
 
@@ -183,8 +187,8 @@ def simulated(measured: Measured, fill: int, traces: Sequence[Trace]) -> dict[st
 
 def show(
     console: Console, measured: Measured, fills: Sequence[int], traces: Sequence[Trace]
-) -> None:
-    """Print what was measured and what follows."""
+) -> dict[int, dict[str, Any]]:
+    """Print what was measured and what follows; that by the tokens before a pass."""
     console.print(LABEL)
     console.print(f"{measured.target}: seconds of a pass, in those of one token")
     table = Table(box=None)
@@ -209,8 +213,8 @@ def show(
     table = Table(box=None)
     for name in ("tokens before it", "auto", "passes with a draft", "length", "best fixed"):
         table.add_column(name, justify="right")
-    for fill in fills:
-        found = simulated(measured, fill, traces)
+    replayed = {fill: simulated(measured, fill, traces) for fill in fills}
+    for fill, found in replayed.items():
         table.add_row(
             str(fill),
             f"{found['speedUp']:.2f}",
@@ -219,6 +223,7 @@ def show(
             f"{found['bestFixedSpeedUp']:.2f} (length {found['bestFixedLength']})",
         )
     console.print(table)
+    return replayed
 
 
 def main() -> None:
@@ -241,14 +246,16 @@ def main() -> None:
         target = load_model(path, options)
         if not arguments.cpu and not target.weights.on_gpu:
             raise SystemExit(f"{name} isn't on a GPU: no CUDA build, or no room. --cpu runs so.")
-        console.print(f"[bold]{name}[/bold] with {arguments.draft}", describe_backend(target))
+        backend = describe_backend(target)
+        console.print(f"[bold]{name}[/bold] with {arguments.draft}", backend)
         measured = measure(name, target, draft, fills)
-        show(console, measured, fills, traces)
-        replayed = {fill: simulated(measured, fill, traces) for fill in fills}
-        found.append(measured.as_dict() | {"replayed": replayed})
+        replayed = show(console, measured, fills, traces)
+        about = {"draft": arguments.draft, "quantisation": "Q4_0", "backend": backend}
+        found.append(measured.as_dict() | about | {"replayed": replayed})
         target.close()
         target.weights.close()
     if arguments.out:
+        arguments.out.parent.mkdir(parents=True, exist_ok=True)
         arguments.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import platform
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime, timezone
 from pathlib import Path
 
 from rich.progress import track
@@ -106,7 +108,15 @@ def main() -> None:
     found = {
         "target": _named(store, settings.model),
         "draft": _named(store, draft.auto_draft if draft and draft.auto_draft else ""),
+        "recorded": datetime.now(timezone.utc).date().isoformat(),
+        "python": platform.python_version(),
+        "windows": WINDOWS,
+        "places": len(where),
+        "tasks": arguments.n // 2 if arguments.data else 0,
+        "tokensAtMost": arguments.tokens,
         "seed": arguments.seed,
+        "texts": len(traces),
+        "tokens": sum(map(len, traces)),
         "traces": [each.as_dict() for each in traces],
     }
     runtime.close()
