@@ -11,6 +11,7 @@ import pytest
 
 from tests.e2e.editor import CODER, NO_MODEL, SMALL, initialize, wait_for_state
 from tests.e2e.rawclient import RawClient
+from tests.e2e.scripted import COMMAND, Scripted
 
 Start = Callable[..., RawClient]
 
@@ -67,6 +68,12 @@ def modelless(start_for_module: Start) -> RawClient:
     initialize(client, NO_MODEL)
     wait_for_state(client, "failed")
     return client
+
+
+@pytest.fixture(scope="module")
+def scripted(start_for_module: Start) -> Scripted:
+    """A server over a model that writes what it's told."""
+    return Scripted(start_for_module(command=COMMAND)).ready()
 
 
 def _ready(client: RawClient, options: object) -> RawClient:

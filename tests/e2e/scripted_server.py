@@ -1,0 +1,192 @@
+"""The language server over a scripted model, as a process: for rules that need no real answer.
+
+Everything is the program's own but the model and its vocabulary of bytes. What the model wants to
+write is set over the protocol: ``scripted/answer`` takes its tokens, and ``scripted/seen`` tells
+what it was given. Started with ``python -m tests.e2e.scripted_server``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from specls.context.document import Snapshot
+from specls.context.text import Position
+from specls.core import CancelToken
+from specls.engine.controllers import FixedController
+from specls.engine.engine import Engine
+from specls.engine.interface import Logits
+from specls.errors import ModelNotFetched
+from specls.lsp.server import Server
+from specls.lsp.transport import take_over_stdio
+from specls.service.healing import Spelling
+from specls.service.interface import Runtime
+from specls.service.prompts import Built, PromptBuilder, dialect_of
+from specls.service.service import CompletionService
+from specls.settings import Settings
+from tests.fakes import END, PREFIX, ByteTokenizer, ScriptedModel
+
+ANSWER, SEEN = "scripted/answer", "scripted/seen"
+
+
+class Author:
+    """What the model wants to write at the cursor of the prompt that was built last."""
+
+    def __init__(self) -> None:
+        self.answer: list[int] = []
+        self.endless = False
+        """Whether the answer begins anew when it's at its end."""
+        self._prompt: list[int] = []
+        self._base = 0
+
+    def read(self, built: Built) -> None:
+        """A prompt was built; the healed tokens at its end are written again first."""
+        self._prompt = built.tokens
+        self._base = len(built.tokens) - (built.healing.tokens if built.healing else 0)
+
+    @property
+    def seen(self) -> str:
+        """The last prompt; a control token is shown as one sign of the private use area."""
+        parts = [
+            bytes([each]) if each < PREFIX else chr(0xE000 + each).encode() for each in self._prompt
+        ]
+        return b"".join(parts).decode("utf-8", "replace")
+
+    def wishes(self, held: Sequence[int]) -> list[int]:
+        """What the model would write behind these tokens, the token it likes best first.
+
+        What it wasn't allowed to write is left out, as a model does that has to go on without.
+        """
+        wanted = [*self._prompt[self._base :], *self.answer]
+        if self.endless:
+            wanted += self.answer * (1 + len(held) // max(len(self.answer), 1))
+        at = 0
+        for token in held[self._base :]:
+            if token in wanted[at:]:
+                at = wanted.index(token, at) + 1
+        return [*wanted[at:], END]
+
+
+class AuthoredModel(ScriptedModel):
+    """A scripted model whose second choice is what it would have written next."""
+
+    def __init__(self, author: Author) -> None:
+        super().__init__(lambda held: author.wishes(held)[0], micro_batch=64)
+        self._author = author
+        self._held: list[list[int]] = []
+
+    def decode(
+        self,
+        sequence: int,
+        start: int,
+        tokens: Sequence[int],
+        scored: int,
+        cancel: CancelToken | None = None,
+    ) -> None:
+        super().decode(sequence, start, tokens, scored, cancel)
+        held = self.tokens_of(sequence)
+        self._held = [held[: len(held) - row] for row in reversed(range(scored))]
+
+    def logits(self, row: int) -> Logits:
+        scores = super().logits(row)
+        for place, token in enumerate(dict.fromkeys(self._author.wishes(self._held[row]))):
+            scores[token] = 20.0 - place / 16
+        return scores
+
+
+class Recorded(PromptBuilder):
+    """A builder of prompts that shows them to the author."""
+
+    author: Author
+
+    def build(
+        self,
+        snapshot: Snapshot,
+        position: Position,
+        budget: tuple[int, int],
+        layout: str = "cursor",
+        *,
+        renew: bool = False,
+        partial: bool = False,
+    ) -> Built:
+        built = super().build(snapshot, position, budget, layout, renew=renew, partial=partial)
+        self.author.read(built)
+        return built
+
+
+class CountingTokenizer(ByteTokenizer):
+    """Counts the characters that were tokenised: the work that tokens don't show."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.characters = 0
+
+    def encode(self, text: str) -> list[int]:
+        self.characters += len(text)
+        return super().encode(text)
+
+
+class ScriptedLoader:
+    """See :class:`specls.service.interface.Loader`."""
+
+    def __init__(self) -> None:
+        self.author = Author()
+        self.tokenizer = CountingTokenizer()
+        self.loads = 0
+
+    def check(self, settings: Settings) -> None:
+        if settings.model == "missing":
+            raise ModelNotFetched("missing isn't on this machine yet.")
+
+    def __call__(self, settings: Settings, progress: Callable[[float], bool]) -> Runtime:
+        self.check(settings)
+        self.loads += 1
+        progress(1.0)
+        prompts = Recorded(
+            self.tokenizer, dialect_of(self.tokenizer, None), Spelling(self.tokenizer)
+        )
+        prompts.author = self.author
+        return Runtime(
+            engine=Engine(AuthoredModel(self.author), {}, FixedController(), None),
+            tokenizer=self.tokenizer,
+            prompts=prompts,
+            models={"target": settings.model},
+            notices=(),
+            close=lambda: None,
+        )
+
+
+def _register(server: Server, loader: ScriptedLoader) -> None:
+    @server.feature(ANSWER)
+    def answer(params: Any) -> None:
+        loader.author.answer = [int(token) for token in params["tokens"]]
+        loader.author.endless = bool(params["endless"])
+
+    @server.feature(SEEN)
+    def seen(_params: Any) -> dict[str, Any]:
+        return {
+            "prompt": loader.author.seen,
+            "characters": loader.tokenizer.characters,
+            "loads": loader.loads,
+        }
+
+
+def main() -> int:
+    """Serve one client on stdin and stdout; the process' exit code."""
+    reader, writer = take_over_stdio()
+
+    async def run() -> int:
+        loader = ScriptedLoader()
+        service = CompletionService(loader)
+        server = Server(service)
+        service.models.on_status = server.tell
+        _register(server, loader)
+        return await server.serve(reader, writer)
+
+    return asyncio.run(run())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
