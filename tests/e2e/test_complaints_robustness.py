@@ -66,7 +66,7 @@ def test_a_key_costs_the_same_in_every_file(scripted: Scripted, text: str, line:
         tokens.append(stats(client)["decodedTokens"] - before[0])
         characters.append(scripted.seen["characters"] - before[1])
     assert max(tokens) <= 40
-    assert max(characters) <= 4000
+    assert max(characters) <= 1500
     assert stats(client)["requests"]["failed"] == 0
 
 
