@@ -20,39 +20,40 @@ def wrong(reason: str) -> pytest.MarkDecorator:
     return pytest.mark.xfail(strict=True, reason=reason)
 
 
-GOES_ON = wrong("a text that has the rest and goes on isn't cut")
-BEHIND_A_BLANK = wrong("the rest behind a blank that stands before the cursor, too, isn't seen")
-LACKING = wrong("a bracket is cut that the line still lacks")
-UNFINISHED = wrong("an unfinished line that the next one begins with stays")
-ALL_BELOW = wrong("several lines that all stand below are shown")
-DEEPER = wrong("lines are compared without their indentation")
-DOUBLED = wrong("a blank behind a blank stays where a token is shorter than blank and word")
+TWO_BLANKS = wrong("a blank is left where the rest begins with one")
 
 
 # 1: ggml-org/llama.vscode#13
 @pytest.mark.parametrize(
     ("document", "answer", "inserted"),
     [
-        pytest.param("Not | qual ! x !", "yet ! qual ! x !", "yet !", id="the whole rest"),
+        pytest.param(
+            "Not | qual ! x !", "yet ! qual ! x !", "yet !", id="the whole rest", marks=TWO_BLANKS
+        ),
         pytest.param("Not | qual ! x !", "yet ! qua", "yet !", id="its beginning"),
         pytest.param(
             "Not | qual ! x !",
             "yet ! qual ! x ! and",
             "yet !",
             id="the rest and more",
-            marks=GOES_ON,
+            marks=TWO_BLANKS,
         ),
         pytest.param(
             "Not | qual ! x !",
             "qual ! x !",
             "",
             id="nothing else",
-            marks=BEHIND_A_BLANK,
         ),
         pytest.param("f(a, |c)", "b, c)", "b, ", id="an argument"),
         pytest.param("x = a |+ c + d", "+ b + c + d", "+ b ", id="a repeated sign"),
         pytest.param("if x == |:\n    pass\n", "1:\n    pass", "1", id="a colon"),
-        pytest.param("return | if a else b", "x if a else b\n", "x", id="a line end behind it"),
+        pytest.param(
+            "return | if a else b",
+            "x if a else b\n",
+            "x",
+            id="a line end behind it",
+            marks=TWO_BLANKS,
+        ),
     ],
 )
 def test_the_rest_of_the_line_isn_t_repeated(
@@ -75,7 +76,6 @@ def test_the_rest_of_the_line_isn_t_repeated(
             "x))",
             "x)",
             id="only one is closed by the editor",
-            marks=LACKING,
         ),
         pytest.param("f([|])", "1, 2])", "1, 2", id="brackets of two kinds"),
         pytest.param("f({|})", '"a": [1]})', '"a": [1]', id="brackets of three kinds"),
@@ -129,7 +129,6 @@ def test_the_rest_of_the_line_isn_t_repeated_lines_later(
             "a = 1\n    b =",
             "a = 1",
             id="a part of one",
-            marks=UNFINISHED,
         ),
         pytest.param(
             "def f():\n    |\n\n    b = 2\n", "a = 1\n\n    b = 2\n", "a = 1", id="a blank between"
@@ -139,7 +138,6 @@ def test_the_rest_of_the_line_isn_t_repeated_lines_later(
             "b = 2\n    c = 3",
             "",
             id="nothing else",
-            marks=ALL_BELOW,
         ),
         pytest.param(
             'x = [\n    "1__a",\n    |\n    "1__c",\n]\n',
@@ -158,7 +156,6 @@ def test_the_rest_of_the_line_isn_t_repeated_lines_later(
             "return x",
             "return x",
             id="the same deeper",
-            marks=DEEPER,
         ),
     ],
 )
@@ -181,11 +178,12 @@ def test_a_control_token_ends_the_text(scripted: Scripted, control: int, before:
 # 11
 def test_markers_in_a_file_are_text(scripted: Scripted) -> None:
     """Markers in the source reach the model as the text that they are, and leave it as that."""
-    marker = "<|fim_middle|>"
-    inserted = scripted.written(f'MIDDLE = "{marker}"\nx = |\n', f'"{marker}"')
-    assert inserted == f'"{marker}"'
+    marker = '"<|fim_middle|>"'
+    scripted.says(marker)
+    scripted.open(f"MIDDLE = {marker}\nx = \n")
+    assert [item["insertText"] for item in scripted.items(1, 4)] == [f"x = {marker}"]
     seen = scripted.seen["prompt"]
-    assert f'MIDDLE = "{marker}"' in seen
+    assert f"MIDDLE = {marker}" in seen
     assert [seen.count(chr(0xE000 + each)) for each in (PREFIX, SUFFIX, MIDDLE)] == [1, 1, 1]
 
 
@@ -201,7 +199,7 @@ BLANK = wrong("a loop of blanks is decoded to the token limit")
         ("a", 100, 110),
         ("0", 100, 110),
         ("x = 1\n", 1, 20),
-        pytest.param("\n", 0, 70, marks=BLANK),
+        ("\n", 0, 70),
         pytest.param(" ", 0, 70, marks=BLANK),
     ],
 )
@@ -238,14 +236,12 @@ def test_no_part_of_a_character_is_shown(scripted: Scripted, answer: Answer, ins
             " 1",
             "1",
             id="behind a blank",
-            marks=DOUBLED,
         ),
         pytest.param(
             "return |\n",
             "  x",
             "x",
             id="two blanks",
-            marks=DOUBLED,
         ),
         pytest.param("x =|\n", " 1", " 1", id="a blank that's missing"),
         pytest.param(
@@ -253,7 +249,6 @@ def test_no_part_of_a_character_is_shown(scripted: Scripted, answer: Answer, ins
             " b",
             "b",
             id="behind a comma",
-            marks=DOUBLED,
         ),
     ],
 )
