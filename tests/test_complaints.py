@@ -13,7 +13,7 @@ NAMED = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", PAGE)
 
 
 @cache
-def tests_of(path: str) -> frozenset[str]:
+def names_in(path: str) -> frozenset[str]:
     """The names of a module's tests."""
     tree = ast.parse((ROOT / path).read_text("utf-8"))
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -25,7 +25,7 @@ def test_every_named_test_exists() -> None:
     missing = [
         f"{path}::{name}"
         for path, name in NAMED
-        if not (ROOT / path).is_file() or name not in tests_of(path)
+        if not (ROOT / path).is_file() or name not in names_in(path)
     ]
     assert missing == []
 
@@ -42,5 +42,5 @@ def test_every_test_of_complaints_is_named() -> None:
     """What was written for a complaint is found from the page."""
     modules = sorted((ROOT / "tests" / "e2e").glob("test_complaints_*.py"))
     paths = [f"tests/e2e/{module.name}" for module in modules]
-    tests = {(path, name) for path in paths for name in tests_of(path) if name.startswith("test_")}
+    tests = {(path, name) for path in paths for name in names_in(path) if name.startswith("test_")}
     assert sorted(tests - set(NAMED)) == []

@@ -39,7 +39,11 @@ def _without_doubled_blanks(text: str, place: Place) -> str:
         return text
     if place.head.strip():
         return text.lstrip(" \t") if place.head[-1].isspace() else text
-    return dedented(text, _surplus(text, place))
+    surplus = _surplus(text, place)
+    if surplus and indentation(text) == place.head:
+        # What was written begins with the line, not with the cursor: the next lines are right.
+        return text.removeprefix(surplus)
+    return dedented(text, surplus)
 
 
 def _surplus(text: str, place: Place) -> str:
@@ -97,10 +101,11 @@ def _is_own(rest: str, ending: str, place: Place) -> bool:
 
 
 def without_blank_end(text: str, place: Place) -> str:
-    """Without blanks and empty lines at the end, where nothing stands behind the cursor."""
+    """Without blanks and empty lines at the end, unless they part it from what follows."""
     if place.shape is Shape.PAIR and text.endswith("\n" + place.indentation) and text.strip():
         return text
-    return text if place.tail.strip() and text.strip() else text.rstrip()
+    parts = place.tail.strip() and text.strip() and not place.tail[0].isspace()
+    return text if parts else text.rstrip()
 
 
 def without_the_next_line(text: str, place: Place) -> str:

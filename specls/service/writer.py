@@ -15,6 +15,9 @@ from specls.core import Source
 from specls.engine.decode import Token
 from specls.service.tokenizer import Tokenizer
 
+_BLANKS = 16
+"""So many blanks that repeat what stands before the cursor, and nothing comes any more."""
+
 
 @dataclass(frozen=True)
 class Span:
@@ -76,6 +79,8 @@ class Writer:
                 self._raw += text
                 self._grow(filters.fitted(self._raw, self._place), token.source)
         self._end = end_of(self._text, self._place)
+        if not self._text and len(self._raw) > _BLANKS:
+            self._end = 0
 
     def _grow(self, text: str, source: Source) -> None:
         kept = len(self._text)

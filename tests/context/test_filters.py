@@ -39,7 +39,8 @@ def test_the_unit_is_the_files_own(text: str, unit: str) -> None:
         (f"{FOUR}x = f(|", "\n  y)", "\n  y)"),
         ("x|", "\r\ny\r\n", "\ny\n"),
         # What the line begins with already isn't written again.
-        ("def f():\n    |\n", "    return 1\n    x", "return 1\nx"),
+        ("def f():\n    |\n", "    return 1\n    x", "return 1\n    x"),
+        ("def f():\n    |\n", "  return 1\n      x", "return 1\n    x"),
         ("def f():\n\t|\n", "\treturn 1", "return 1"),
         ("def f():\n|\n", "    return 1", "    return 1"),
         ("def f():\n    a = 1\n    |\n", "    b = 2", "b = 2"),
@@ -67,6 +68,7 @@ def test_a_text_is_written_like_its_file(marked: str, written: str, shown: str) 
         (filters.without_what_follows, "a = b|", "c  ", "c  "),
         (filters.without_blank_end, "x|", "a  \n \n", "a"),
         (filters.without_blank_end, "x|y", "a  ", "a  "),
+        (filters.without_blank_end, "x| y", "a  ", "a"),
         (filters.without_the_next_line, "|\nreturn x\n", "a\nreturn x", "a"),
         (filters.without_the_next_line, "|\nreturn x\n", "a\nret", "a"),
         (filters.without_the_next_line, "|\nreturn x\n", "a\nr", "a\nr"),

@@ -24,8 +24,6 @@ INDENTED = [
         "def f():\n    |\n", "    a = 1\n    return a", "a = 1\n    return a", id="two lines"
     ),
 ]
-SHORTER = pytest.mark.xfail(strict=True, reason="the second line counts as less indented")
-FIRST = [*INDENTED[:-1], pytest.param(*INDENTED[-1].values, id="two lines", marks=SHORTER)]
 
 
 # 4: TabbyML/tabby#3263, ggml-org/llama.vscode#72
@@ -38,7 +36,7 @@ def test_what_is_indented_isn_t_indented_again(
     assert scripted.written(above + document, answer) == inserted
 
 
-@pytest.mark.parametrize(("document", "answer", "inserted"), FIRST)
+@pytest.mark.parametrize(("document", "answer", "inserted"), INDENTED)
 def test_nor_is_it_in_the_first_lines(
     scripted: Scripted, document: str, answer: str, inserted: str
 ) -> None:
