@@ -88,6 +88,7 @@ PURE = {
     "enum",
     "functools",
     "itertools",
+    "math",
     "re",
     "sys",
     "typing",
