@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from platformdirs import user_cache_path
@@ -35,9 +35,10 @@ from specls.engine.shelf import Shelf
 from specls.engine.spill import Spill
 from specls.errors import EngineError, ModelError
 from specls.service.completion import budget_of
+from specls.service.dialect import dialect_of
 from specls.service.healing import Spelling
 from specls.service.interface import Runtime
-from specls.service.prompts import PromptBuilder, dialect_of
+from specls.service.prompts import PromptBuilder
 from specls.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -162,7 +163,8 @@ class _Assembly:
                 f"{resolved.name} knows no fill-in-the-middle markers: it continues the text "
                 "before the cursor and can't see what follows."
             )
-        if budget_of(self.settings, target.capacity) != budget_of(self.settings, sys.maxsize):
+        alone = replace(self.settings, workspace_tokens=0)
+        if budget_of(alone, target.capacity) != budget_of(alone, sys.maxsize):
             notices.append(
                 f"prefixTokens, suffixTokens and maxTokens together don't fit into contextTokens "
                 f"({target.capacity}): the windows were made smaller."

@@ -18,6 +18,7 @@ from specls.service.tokenizer import Tokenizer
 
 PREFIX, SUFFIX, MIDDLE, END = 256, 257, 258, 259
 VOCABULARY = 260
+REPOSITORY, FILE = 260, 261
 
 
 @dataclass(eq=False)
@@ -212,6 +213,29 @@ class ByteTokenizer:
 
     def token(self, text: str) -> int | None:
         return {"<end>": END}.get(text)
+
+
+class FamilyTokenizer(ByteTokenizer):
+    """The same with the control tokens of a known family, two more than those."""
+
+    FAMILY = "qwen2.5-coder"
+
+    def __init__(self, *, bos: int | None = None) -> None:
+        super().__init__(bos=bos)
+        self.stop_ids |= {REPOSITORY, FILE}
+
+    @property
+    def size(self) -> int:
+        return VOCABULARY + 2
+
+    def token(self, text: str) -> int | None:
+        return {
+            "<|fim_prefix|>": PREFIX,
+            "<|fim_suffix|>": SUFFIX,
+            "<|fim_middle|>": MIDDLE,
+            "<|repo_name|>": REPOSITORY,
+            "<|file_sep|>": FILE,
+        }.get(text)
 
 
 class ListDrafter:

@@ -51,7 +51,7 @@ class Chunk:
     r"""Some lines of a file, with ``\n`` at their ends. ``path`` is what the model is told."""
 
     path: str
-    first: int
+    first: int = field(compare=False)
     """The number of its first line, from 0."""
     text: str
 

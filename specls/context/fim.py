@@ -10,7 +10,7 @@ llama.cpp's ``/infill`` and the models' own cards.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -23,6 +23,8 @@ class Role(Enum):
     PREFIX = "prefix"
     SUFFIX = "suffix"
     MIDDLE = "middle"
+    REPOSITORY = "repository"
+    FILE = "file"
 
 
 class Order(Enum):
@@ -37,13 +39,17 @@ class Family:
     """How one family of models spells a prompt.
 
     ``markers`` and ``stops`` name tokens by their text in the vocabulary; ``stops`` lists what
-    ends a middle besides the vocabulary's own end-of-generation tokens.
+    ends a middle besides the vocabulary's own end-of-generation tokens. ``file_markers`` stand
+    before other files of a repository; where that's plain text, it's ``file_text``. A family with
+    neither wasn't trained to see any.
     """
 
     name: str
     markers: Mapping[Role, str]
     order: Order = Order.PREFIX_FIRST
     stops: tuple[str, ...] = ()
+    file_markers: Mapping[Role, str] = field(default_factory=dict)
+    file_text: str = ""
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,8 @@ class Source:
     """Text of the user's, tokenised as plain text."""
 
     text: str
+    path: str | None = None
+    """Of which other file it is."""
 
 
 Segment = Marker | Source
@@ -77,9 +85,18 @@ def _family(
     middle: str,
     stops: tuple[str, ...] = (),
     order: Order = Order.PREFIX_FIRST,
+    *,
+    repository: str = "",
+    file: str = "",
+    file_text: str = "",
 ) -> Family:
     roles = {Role.PREFIX: prefix, Role.SUFFIX: suffix, Role.MIDDLE: middle}
-    return Family(name, {role: text for role, text in roles.items() if text}, order, stops)
+    files = {Role.REPOSITORY: repository, Role.FILE: file}
+    return Family(name, _given(roles), order, stops, _given(files), file_text)
+
+
+def _given(texts: Mapping[Role, str]) -> dict[Role, str]:
+    return {role: text for role, text in texts.items() if text}
 
 
 FAMILIES: Mapping[str, Family] = {
@@ -98,13 +115,17 @@ FAMILIES: Mapping[str, Family] = {
                 "<|im_start|>",
                 "<|im_end|>",
             ),
+            repository="<|repo_name|>",
+            file="<|file_sep|>",
         ),
         _family(
             "starcoder2",
             "<fim_prefix>",
             "<fim_suffix>",
             "<fim_middle>",
-            ("<|endoftext|>", "<file_sep>", "<fim_pad>"),
+            ("<|endoftext|>", "<repo_name>", "<file_sep>", "<fim_pad>"),
+            repository="<repo_name>",
+            file="<file_sep>",
         ),
         _family("codellama", "▁<PRE>", "▁<SUF>", "▁<MID>", ("▁<EOT>",)),
         _family(
@@ -120,6 +141,7 @@ FAMILIES: Mapping[str, Family] = {
             "<|fim_suffix|>",
             "<|fim_middle|>",
             ("<|file_separator|>", "<end_of_turn>", "<eos>"),
+            file="<|file_separator|>",
         ),
         _family(
             "granite",
@@ -141,6 +163,7 @@ FAMILIES: Mapping[str, Family] = {
             "[SUFFIX]",
             "",
             order=Order.SUFFIX_FIRST,
+            file_text="+++++ ",
         ),
     )
 }
@@ -170,3 +193,24 @@ def anchored(prefix: str, suffix: str, typed: str) -> Prompt:
 def prefix_only(window: Window) -> Prompt:
     """The layout for a model without markers: it continues the text and can't see what follows."""
     return Prompt((Source(window.before),))
+
+
+def before(
+    files: Sequence[tuple[str, str]],
+    name: str,
+    current: str,
+    roles: Collection[Role],
+    file_text: str,
+) -> Prompt:
+    """What stands before a prompt about the file ``current`` to show some of other ``files``.
+
+    Those are paths and texts, ``name`` is the repository's; ``roles`` and ``file_text`` say what
+    the model's family has for that.
+    """
+    segments: list[Segment] = []
+    if Role.REPOSITORY in roles:
+        segments += [Marker(Role.REPOSITORY), Source(f"{name}\n")]
+    named = [Source(f"{file_text}{path}\n{text}", path) for path, text in files]
+    for each in (*named, Source(f"{file_text}{current}\n")):
+        segments += [Marker(Role.FILE), each] if Role.FILE in roles else [each]
+    return Prompt(tuple(segments))

@@ -116,6 +116,10 @@ class Engine:
         """How many tokens of ``prompt`` needn't be decoded for the document."""
         return self._sessions.reusable(document, prompt, movable, exactly=exactly)
 
+    def held(self, document: object) -> list[int]:
+        """The tokens that are there for the document, in the cache or spilled. Changes nothing."""
+        return self._sessions.held(document)
+
     def prefill(
         self,
         document: object,

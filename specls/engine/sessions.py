@@ -136,6 +136,14 @@ class SessionTable:
                 own = reusable(kept, prompt, movable)
         return self._shareable(prompt, movable, own)[1]
 
+    def held(self, document: object) -> list[int]:
+        """The tokens that the document's session has, or its spilled state. Changes nothing."""
+        session = self._sessions.get(document)
+        if session is not None and session.tokens:
+            return list(session.tokens)
+        kept = self._spill.look(document)
+        return list(kept.tokens) if kept else []
+
     def approximate(self, document: object) -> bool:
         """Whether the document's session holds tokens that were carried over."""
         session = self._sessions.get(document)

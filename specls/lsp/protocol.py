@@ -14,13 +14,14 @@ import logging
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from cattrs import Converter
 from lsprotocol import types
 from pygls.exceptions import (
     JsonRpcException,
     JsonRpcInternalError,
+    JsonRpcInvalidParams,
     JsonRpcInvalidRequest,
     JsonRpcMethodNotFound,
     JsonRpcParseError,
@@ -41,6 +42,8 @@ from specls.lsp.documents import Documents
 from specls.lsp.triggers import Triggers
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 
 def make_converter(triggers: Triggers) -> Converter:
@@ -162,6 +165,17 @@ class Protocol(LanguageServerProtocol):
         if self.get_message_type(data["method"]) is not None:
             return self.structure_message(fields)
         return generic(**{"params": None, **fields})
+
+    def read(self, params: Any, kind: type[T]) -> T:
+        """Parameters of a method that LSP doesn't know, as a type that it does.
+
+        Raises:
+            JsonRpcInvalidParams: they aren't.
+        """
+        try:
+            return self._converter.structure(params, kind)  # type: ignore[no-any-return]
+        except Exception as error:
+            raise JsonRpcInvalidParams(f"These aren't {kind.__name__}.") from error
 
     def _refuse(self, identifier: int | str | None, error: JsonRpcException) -> None:
         response = {"code": error.code, "message": error.message}

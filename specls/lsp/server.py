@@ -27,6 +27,7 @@ from specls.settings import Problem, Settings, parse
 logger = logging.getLogger(__name__)
 
 STATS = "specls/stats"
+CONTEXT = "specls/context"
 _SECTION = "specls"
 _CONFIGURATION_SECONDS = 5.0
 _SHUTDOWN_SECONDS = 10.0
@@ -204,6 +205,22 @@ def _inline_completion(
     return compute()
 
 
+def _context(server: Server, params: Any) -> Coroutine[Any, Any, dict[str, object]]:
+    """What the model would be given at a place: parameters as of a hover."""
+    place = server.protocol.read(params, types.TextDocumentPositionParams)
+    documents = server.protocol.documents
+    snapshot = documents.get(place.text_document.uri)
+    if snapshot is None:
+        raise JsonRpcInvalidParams("The document isn't open: send textDocument/didOpen first.")
+    character = place.position.character
+    position = snapshot.text.clamp(place.position.line, character, documents.encoding)
+
+    async def look() -> dict[str, object]:
+        return (await server.service.context(snapshot, position)).as_dict()
+
+    return look()
+
+
 def _register(server: Server) -> None:
     """Bind the methods that pygls doesn't handle by itself."""
     feature = server.feature
@@ -235,6 +252,10 @@ def _register(server: Server) -> None:
         snapshot = server.protocol.documents.get(params.text_document.uri)
         if snapshot is not None:
             server.service.saved(snapshot)
+
+    @feature(CONTEXT)
+    def context(params: Any) -> Coroutine[Any, Any, dict[str, object]]:
+        return _context(server, params)
 
     @feature(STATS)
     def stats(_params: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from specls.context.document import Snapshot
 from specls.core import CancelToken
 from specls.service.background import Background, Errand, Kind
 from specls.service.completion import Completion, Request, accepted
+from specls.service.heads import Choice, no_head
 from specls.service.interface import Runtime
 from specls.service.reading import complete_ahead, follow, grow, warm
 from specls.service.shown import ShownSuggestions
@@ -25,9 +26,16 @@ _PAUSE_SECONDS = 1.0
 class Ahead:
     """Plans work for each document, and does it while no request runs. Used from the event loop."""
 
-    def __init__(self, background: Background, shown: ShownSuggestions) -> None:
+    def __init__(
+        self,
+        background: Background,
+        shown: ShownSuggestions,
+        heads: Callable[[Request], Choice] = lambda _request: no_head,
+    ) -> None:
+        """``heads`` tells for a place how it's found out what should stand before it."""
         self._background = background
         self._shown = shown
+        self._heads = heads
         self._timers: dict[tuple[str, str], asyncio.TimerHandle] = {}
 
     # -- what happened -----------------------------------------------------------------------
@@ -60,10 +68,10 @@ class Ahead:
 
     def done(self, request: Request) -> None:
         """A request was answered, or nobody waits for it any more."""
-        uri = request.snapshot.uri
+        uri, choose = request.snapshot.uri, self._heads(request)
 
         def grow_window(runtime: Runtime, cancel: CancelToken) -> None:
-            grow(runtime, request, cancel)
+            grow(runtime, request, cancel, choose)
 
         self._later(_PAUSE_SECONDS, "pause", uri, partial(self.paused, request))
         self._want(Kind.GROW, uri, grow_window)
@@ -91,10 +99,10 @@ class Ahead:
 
     def paused(self, request: Request) -> None:
         """Nothing happened for a while, or the document was saved: make all exact, and keep it."""
-        uri = request.snapshot.uri
+        uri, choose = request.snapshot.uri, self._heads(request)
 
         def settle(runtime: Runtime, cancel: CancelToken) -> None:
-            grow(runtime, request, cancel, settle=True)
+            grow(runtime, request, cancel, choose, settle=True)
 
         def save(runtime: Runtime, cancel: CancelToken) -> None:
             cancel.raise_if_cancelled()

@@ -19,8 +19,10 @@ from specls.engine.decode import Generation, Limits, Token
 from specls.engine.sampling import GREEDY, Sampling
 from specls.errors import EngineError
 from specls.metrics import GenerationStats
+from specls.service.exclude import Exclusion
 from specls.service.healing import MOST
 from specls.service.interface import Runtime
+from specls.service.parts import Part, is_shown
 from specls.service.prompts import Built
 from specls.service.writer import Span, Writer
 from specls.settings import Settings
@@ -102,6 +104,8 @@ class Budget:
     prefix_tokens: int
     suffix_tokens: int
     max_tokens: int
+    workspace_tokens: int = 0
+    """Of other files, before all that."""
 
     @property
     def windows(self) -> tuple[int, int]:
@@ -110,12 +114,17 @@ class Budget:
 
 
 def budget_of(settings: Settings, capacity: int) -> Budget:
-    """What the settings ask for, in proportion made to fit into a cache of ``capacity`` tokens."""
+    """What the settings ask for, in proportion made to fit into a cache of ``capacity`` tokens.
+
+    Other files get what is left, so that a prompt fits twice: a new one is read beside the old one.
+    """
     new = min(settings.max_tokens, capacity // 2)
     wanted = settings.prefix_tokens + settings.suffix_tokens
     room = capacity - new - _OVERHEAD
     if wanted <= room:
-        return Budget(settings.prefix_tokens, settings.suffix_tokens, new)
+        left = max((capacity - 2 * (wanted + new + _OVERHEAD)) // 2, 0)
+        files = min(settings.workspace_tokens, left)
+        return Budget(settings.prefix_tokens, settings.suffix_tokens, new, files)
     prefix = settings.prefix_tokens * room // wanted
     return Budget(prefix, room - prefix, new)
 
@@ -142,7 +151,7 @@ def complete(runtime: Runtime, request: Request, cancel: CancelToken) -> Complet
     started = perf_counter()
     cancel.raise_if_cancelled()
     budget = budget_of(request.settings, runtime.engine.target.capacity)
-    built = _prompt(runtime, request, budget)
+    built = prompt_of(runtime, request, budget)
     confidence = 0.0 if request.explicit else request.settings.confidence
     limits = Limits(
         budget.max_tokens,
@@ -195,8 +204,9 @@ def _sampling(request: Request) -> Sampling:
     )
 
 
-def _prompt(runtime: Runtime, request: Request, budget: Budget) -> Built:
+def prompt_of(runtime: Runtime, request: Request, budget: Budget) -> Built:
     """The prompt, from a small window where reading the whole one would take too long."""
+    see_to_head(runtime, request)
     prompts, settings = runtime.prompts, request.settings
     where, layout = (request.snapshot, request.position), settings.prompt_layout
     built = prompts.build(*where, budget.windows, layout)
@@ -216,6 +226,33 @@ def _prompt(runtime: Runtime, request: Request, budget: Budget) -> Built:
     before = affordable * 3 // 4
     small = (min(before, budget.prefix_tokens), min(affordable - before, budget.suffix_tokens))
     return prompts.build(*where, small, layout, renew=True, partial=True)
+
+
+def parts_of(runtime: Runtime, request: Request) -> tuple[Part, ...]:
+    """What the model would be given for a request. Changes nothing."""
+    with runtime.prompts.unchanged(request.snapshot.uri):
+        budget = budget_of(request.settings, runtime.engine.target.capacity)
+        return prompt_of(runtime, request, budget).parts
+
+
+def see_to_head(runtime: Runtime, request: Request) -> None:
+    """Let other files stand before the document only where that was read already.
+
+    So nobody waits for it. What was read before the document was closed is found again.
+    """
+    prompts, uri, settings = runtime.prompts, request.snapshot.uri, request.settings
+    if not settings.workspace_tokens:
+        prompts.behead(uri)
+        return
+    head = prompts.head(uri)
+    if head is None and prompts.is_new(uri):
+        head = prompts.recover(uri, runtime.engine.held(uri))
+        if head is not None and not is_shown(head, Exclusion(settings.exclude)):
+            runtime.engine.drop(uri)
+    if head is not None:
+        tokens = prompts.head_tokens(uri)
+        if runtime.engine.reusable(uri, tokens) < len(tokens):
+            prompts.behead(uri)
 
 
 def missing(runtime: Runtime, request: Request, built: Built) -> int:

@@ -30,6 +30,7 @@ _LIVE = frozenset(
         "sampling_seed",
         "prefix_tokens",
         "suffix_tokens",
+        "workspace_tokens",
         "prompt_layout",
         "suffix_reuse",
         "cold_budget_ms",

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from specls.context import window
 from specls.context.anchor import Anchor, follow, is_seen, is_stale
+from specls.context.chunks import Chunk
 from specls.context.document import Snapshot
 from specls.context.fim import (
-    FAMILIES,
-    Family,
     Marker,
     Order,
     Prompt,
@@ -19,50 +19,17 @@ from specls.context.fim import (
     Source,
     anchored,
     at_cursor,
+    before,
     prefix_only,
 )
 from specls.context.text import Position
 from specls.context.window import Window
 from specls.engine.decode import Healing
 from specls.engine.session import NOWHERE
+from specls.service.dialect import Dialect
 from specls.service.healing import Spelling
+from specls.service.parts import Head, Kind, Part, joined, split
 from specls.service.tokenizer import Tokenizer
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """How one loaded model wants its prompts: markers by id, or none."""
-
-    markers: Mapping[Role, int]
-    order: Order = Order.PREFIX_FIRST
-    stop_ids: frozenset[int] = frozenset()
-
-    @property
-    def fills_in(self) -> bool:
-        """Whether the model can see what follows the cursor."""
-        return bool(self.markers)
-
-
-def dialect_of(tokenizer: Tokenizer, family: str | None) -> Dialect:
-    """The dialect of a model: the named family's, else what its vocabulary declares.
-
-    A family whose markers the vocabulary lacks is treated as unknown.
-    """
-    known = FAMILIES.get(family or "")
-    markers = _markers_by_text(tokenizer, known) if known else None
-    if known and markers:
-        stops = {tokenizer.token(text) for text in known.stops} - {None}
-        return Dialect(markers, known.order, tokenizer.stop_ids | stops)  # type: ignore[operator]
-    if declared := tokenizer.fim_markers:
-        roles = (Role.PREFIX, Role.SUFFIX, Role.MIDDLE)
-        return Dialect(dict(zip(roles, declared, strict=True)), stop_ids=tokenizer.stop_ids)
-    return Dialect({}, stop_ids=tokenizer.stop_ids)
-
-
-def _markers_by_text(tokenizer: Tokenizer, family: Family) -> dict[Role, int] | None:
-    found = {role: tokenizer.token(text) for role, text in family.markers.items()}
-    markers = {role: token for role, token in found.items() if token is not None}
-    return markers if len(markers) == len(family.markers) else None
 
 
 @dataclass(frozen=True)
@@ -79,6 +46,8 @@ class Built:
     """Whether the window was kept small to answer sooner."""
     movable: range = NOWHERE
     """Where in ``tokens`` the suffix is, if it stands behind the prefix."""
+    parts: tuple[Part, ...] = ()
+    """What ``tokens`` are, in order and without a gap."""
 
 
 class PromptBuilder:
@@ -89,8 +58,11 @@ class PromptBuilder:
         self._tokenizer = tokenizer
         self.dialect = dialect
         self._spelling = spelling
-        self._count = lru_cache(maxsize=65536)(lambda text: len(tokenizer.encode(text)))
+        self.count = lru_cache(maxsize=65536)(lambda text: len(tokenizer.encode(text)))
+        """How many tokens a text has."""
         self._anchors: dict[str, Anchor] = {}
+        self._heads: dict[str, Head] = {}
+        self._met: set[str] = set()
 
     def anchors(self, layout: str) -> bool:
         """Whether a layout of the settings means the anchored one for this model."""
@@ -117,31 +89,114 @@ class PromptBuilder:
             return self._anchored(snapshot, position, budget, renew=renew, partial=partial)
         before, after = budget
         cut = window.cut(
-            snapshot, position, before, after if self.dialect.fills_in else 0, self._count
+            snapshot, position, before, after if self.dialect.fills_in else 0, self.count
         )
         prompt = at_cursor(cut, self.dialect.order) if self.dialect.fills_in else prefix_only(cut)
+        built = self._compiled(prompt, cut, self._heads.get(snapshot.uri))
         if self.dialect.fills_in and self.dialect.order is Order.PREFIX_FIRST:
-            return self._last_word_last(self._compiled(prompt, cut), cut.before)
-        return self._healed(self._compiled(prompt, cut), cut.before)
+            return self._last_word_last(built, cut.before)
+        return self._healed(built, cut.before)
 
     def forget(self, uri: str) -> None:
         """The document was closed."""
         self._anchors.pop(uri, None)
+        self._heads.pop(uri, None)
+        self._met.discard(uri)
+
+    @contextmanager
+    def unchanged(self, uri: str) -> Iterator[None]:
+        """Leave all that's remembered of a document as it was before, whatever is built."""
+        anchor, head, met = self._anchors.get(uri), self._heads.get(uri), uri in self._met
+        try:
+            yield
+        finally:
+            self.forget(uri)
+            if anchor is not None:
+                self._anchors[uri] = anchor
+            if head is not None:
+                self._heads[uri] = head
+            if met:
+                self._met.add(uri)
+
+    # -- heads -------------------------------------------------------------------------------
+
+    def head(self, uri: str) -> Head | None:
+        """What stands before a document's prompts."""
+        return self._heads.get(uri)
+
+    @property
+    def heads(self) -> Mapping[str, Head]:
+        """The heads of all documents."""
+        return dict(self._heads)
+
+    def behead(self, uri: str) -> None:
+        """Let nothing stand before a document's prompts any more."""
+        self._heads.pop(uri, None)
+
+    def make_head(self, chunks: Sequence[Chunk], repository: str, path: str) -> Head:
+        """A head of some lines of other files, for the document that's called ``path``."""
+        files = [(chunk.path, chunk.text) for chunk in chunks]
+        dialect = self.dialect
+        prompt = before(files, repository, path, dialect.markers, dialect.file_text)
+        return Head(tuple(self._parts(prompt, Kind.HEAD)), tuple(chunks))
+
+    def head_tokens(self, uri: str) -> list[int]:
+        """What a document's prompts begin with, whatever its text is: none without a head."""
+        head = self._heads.get(uri)
+        return joined([*self._first_part(), *head.parts]) if head else []
+
+    def is_new(self, uri: str) -> bool:
+        """Whether nothing was built for a document yet; from the second call on it isn't."""
+        new = uri not in self._met
+        self._met.add(uri)
+        return new
+
+    def recover(self, uri: str, held: Sequence[int]) -> Head | None:
+        """The head of a prompt that was built before the document was closed, from its tokens.
+
+        It's the document's again. None where there was none, or it has no markers of its own.
+        """
+        markers = self.dialect.markers
+        if Role.FILE not in markers or markers.get(Role.PREFIX) not in held:
+            return None
+        start = 0 if self._tokenizer.bos is None else 1
+        tokens = list(held[start : list(held).index(markers[Role.PREFIX])])
+        roles = {token: role for role, token in markers.items()}
+        rows = split(tokens, frozenset(roles))
+        parts, chunks = list[Part](), list[Chunk]()
+        for token, following in rows:
+            parts.append(self._marker_part(roles[token]))
+            text = self._spelt(following)
+            path, _, content = text.partition("\n")
+            if content:
+                chunks.append(Chunk(path, 0, content))
+            kind = Kind.FILE if content else Kind.HEAD
+            parts.append(Part(kind, tuple(following), text, path if content else None))
+        if not chunks:
+            return None
+        head = self._heads[uri] = Head(tuple(parts), tuple(chunks))
+        return head
+
+    # -- anchors -----------------------------------------------------------------------------
 
     def beginning(self, snapshot: Snapshot, budget: int) -> list[int]:
         """What prompts begin with where the window reaches to the top of the document."""
-        start = window.cut(snapshot, Position(0, 0), 0, budget, self._count).after
+        start = window.cut(snapshot, Position(0, 0), 0, budget, self.count).after
         prompt = Prompt((Marker(Role.PREFIX), Source(start)))
-        return self._compiled(prompt, Window(start, "")).tokens
+        return self._compiled(prompt, Window(start, ""), self._heads.get(snapshot.uri)).tokens
 
     def freeze(
-        self, snapshot: Snapshot, position: Position, budget: tuple[int, int]
+        self,
+        snapshot: Snapshot,
+        position: Position,
+        budget: tuple[int, int],
+        head: Head | None = None,
     ) -> tuple[Anchor, Built]:
-        """A new anchor at ``position`` and what it froze; nothing follows it yet."""
+        """A new anchor at ``position`` and what it froze, behind ``head``; nothing follows yet."""
         known = self._anchors.get(snapshot.uri)
-        anchor = follow(known, snapshot, position, budget, self._count, renew=True).anchor
-        built = self._compiled(anchored(anchor.prefix, anchor.suffix, ""), Window("", ""))
-        return anchor, built
+        anchor = follow(known, snapshot, position, budget, self.count, renew=True).anchor
+        prompt = anchored(anchor.prefix, anchor.suffix, "")
+        return anchor, self._compiled(prompt, Window("", ""), head)
 
     def holds(self, snapshot: Snapshot, position: Position, layout: str) -> bool:
         """Whether the document's anchor holds at this place, so that it would be built on."""
@@ -158,9 +213,13 @@ class PromptBuilder:
         anchor = self._anchors.get(snapshot.uri)
         return anchor is not None and is_stale(anchor, position)
 
-    def adopt(self, uri: str, anchor: Anchor) -> None:
-        """Follow this anchor from now on, where it holds."""
-        self._anchors[uri] = anchor
+    def adopt(self, uri: str, anchor: Anchor | None, head: Head | None = None) -> None:
+        """Follow this anchor from now on, where it holds, behind this head or none."""
+        if anchor is not None:
+            self._anchors[uri] = anchor
+        self._heads.pop(uri, None)
+        if head is not None:
+            self._heads[uri] = head
 
     def _anchored(
         self,
@@ -172,21 +231,27 @@ class PromptBuilder:
         partial: bool,
     ) -> Built:
         known = self._anchors.get(snapshot.uri)
-        seen = follow(known, snapshot, position, budget, self._count, renew=renew)
+        seen = follow(known, snapshot, position, budget, self.count, renew=renew)
         anchor = replace(seen.anchor, partial=partial) if seen.moved else seen.anchor
         self._anchors[snapshot.uri] = anchor
         prompt = anchored(anchor.prefix, anchor.suffix, seen.typed)
-        built = self._healed(self._compiled(prompt, seen.window), seen.typed)
+        compiled = self._compiled(prompt, seen.window, self._heads.get(snapshot.uri))
+        built = self._healed(compiled, seen.typed)
         return replace(built, anchor_moved=seen.moved, partial=anchor.partial)
 
     def _last_word_last(self, built: Built, before: str) -> Built:
         """A prompt with the suffix last, but for the last word of the prefix, to be healed."""
         count = self._taken_back(before)
-        stop, tokens = built.movable.start - 1, built.tokens  # of the prefix
-        word = tokens[stop - count : stop]
-        moved = tokens[: stop - count] + tokens[stop:] + word
+        if count == 0:
+            return built
+        parts = list(built.parts)
+        at = next(number for number, part in enumerate(parts) if part.kind is Kind.PREFIX)
+        left, word = parts[at].tokens[:-count], parts[at].tokens[-count:]
+        parts[at] = Part(Kind.PREFIX, left, self._spelt(left))
+        parts.append(Part(Kind.TYPED, word, self._spelt(word)))
         movable = range(built.movable.start - count, built.movable.stop - count)
-        return self._healed(replace(built, tokens=moved, movable=movable), before)
+        moved = replace(built, tokens=joined(parts), parts=tuple(parts), movable=movable)
+        return self._healed(moved, before)
 
     def _healed(self, built: Built, text: str) -> Built:
         """A prompt with its end, which is that of ``text``, to be healed."""
@@ -203,22 +268,42 @@ class PromptBuilder:
             return 0
         return self._spelling.taken_back(self._tokenizer.encode(text))
 
-    def _compiled(self, prompt: Prompt, cut: Window) -> Built:
+    def _compiled(self, prompt: Prompt, cut: Window, head: Head | None = None) -> Built:
         """The tokens of a prompt, and which of them are a suffix that stands behind a prefix."""
-        tokens = [] if self._tokenizer.bos is None else [self._tokenizer.bos]
-        movable, role = NOWHERE, None
+        parts = [*self._first_part(), *(head.parts if head else ())]
+        parts += self._parts(prompt, Kind.PREFIX)
+        if not any(part.tokens for part in parts):
+            parts = [Part(Kind.PREFIX, tuple(self._tokenizer.encode("\n")), "\n")]
+        movable, start = NOWHERE, 0
+        for part in parts:
+            if part.kind is Kind.SUFFIX and self.dialect.order is Order.PREFIX_FIRST:
+                movable = range(start, start + len(part.tokens))
+            start += len(part.tokens)
+        return Built(joined(parts), cut, movable=movable, parts=tuple(parts))
+
+    def _parts(self, prompt: Prompt, kind: Kind) -> Iterator[Part]:
+        """The parts of a prompt; text that no marker says anything of is of this ``kind``."""
         for segment in prompt.segments:
             if isinstance(segment, Marker):
-                role = segment.role
-                tokens.extend(self._marker(role))
+                kind = _KINDS.get(segment.role, kind)
+                if segment.role in self.dialect.markers:
+                    yield self._marker_part(segment.role)
                 continue
-            start = len(tokens)
-            tokens.extend(self._tokenizer.encode(segment.text))
-            if role is Role.SUFFIX and self.dialect.order is Order.PREFIX_FIRST:
-                movable = range(start, len(tokens))
-        return Built(tokens or self._tokenizer.encode("\n"), cut, movable=movable)
+            tokens = tuple(self._tokenizer.encode(segment.text))
+            named = Kind.FILE if segment.path is not None else kind
+            yield Part(named, tokens, segment.text, segment.path)
 
-    def _marker(self, role: Role) -> list[int]:
-        """The token of a marker, if the model has one."""
-        marker = self.dialect.markers.get(role)
-        return [] if marker is None else [marker]
+    def _marker_part(self, role: Role) -> Part:
+        name = self.dialect.names.get(role, role.value)
+        return Part(Kind.MARKER, (self.dialect.markers[role],), name)
+
+    def _first_part(self) -> list[Part]:
+        """What every text must begin with, if the model wants that."""
+        bos = self._tokenizer.bos
+        return [] if bos is None else [Part(Kind.MARKER, (bos,), "beginning")]
+
+    def _spelt(self, tokens: Sequence[int]) -> str:
+        return b"".join(map(self._tokenizer.piece, tokens)).decode("utf-8", "replace")
+
+
+_KINDS = {Role.PREFIX: Kind.PREFIX, Role.SUFFIX: Kind.SUFFIX, Role.MIDDLE: Kind.TYPED}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from specls.context.document import Snapshot
+from specls.context.text import Position
 from specls.core import CancelToken
 from specls.service.completion import (
     LEAST_WINDOW,
@@ -11,7 +12,9 @@ from specls.service.completion import (
     budget_of,
     complete,
     missing,
+    see_to_head,
 )
+from specls.service.heads import Choice, no_head
 from specls.service.interface import Runtime
 from specls.settings import Settings
 
@@ -48,11 +51,19 @@ def follow(runtime: Runtime, request: Request, cancel: CancelToken) -> None:
         )
 
 
-def grow(runtime: Runtime, request: Request, cancel: CancelToken, *, settle: bool = False) -> None:
+def grow(
+    runtime: Runtime,
+    request: Request,
+    cancel: CancelToken,
+    choose: Choice = no_head,
+    *,
+    settle: bool = False,
+) -> None:
     """Read the whole window around a place beside the document's session, and then take it over.
 
-    That is done where the window was kept small; with ``settle`` also where some of it was carried
-    over, or where a new anchor is due. Not where the place isn't the document's any more.
+    What stands before it is chosen by ``choose``. That is done where the window was kept small;
+    with ``settle`` also where some of it was carried over, where a new anchor is due, or where
+    something else should stand before it. Not where the place isn't the document's any more.
 
     Raises:
         Cancelled: ``cancel`` was set; another call goes on where this one was.
@@ -62,28 +73,37 @@ def grow(runtime: Runtime, request: Request, cancel: CancelToken, *, settle: boo
     where, uri = (request.snapshot, request.position), request.snapshot.uri
     layout = request.settings.prompt_layout
     if settle and not runtime.prompts.anchors(layout):
-        _settle(runtime, request, cancel)
+        _settle(runtime, request, cancel, choose)
     if not runtime.prompts.holds(*where, layout):
         return
+    partial = runtime.prompts.is_partial(uri)
+    if not partial and not settle:
+        return
+    head = choose(runtime, cancel)
     stale = runtime.engine.approximate(uri) or runtime.prompts.is_stale(*where)
-    if not runtime.prompts.is_partial(uri) and not (settle and stale):
+    if not (partial or stale) and head == runtime.prompts.head(uri):
         return
     budget = budget_of(request.settings, runtime.engine.target.capacity)
     windows = _readable(budget.windows, runtime.engine.prefill_rate.value)
-    anchor, frozen = runtime.prompts.freeze(*where, windows)
+    anchor, frozen = runtime.prompts.freeze(*where, windows, head)
     runtime.engine.prepare(uri, frozen.tokens, cancel, frozen.movable)
-    runtime.prompts.adopt(uri, anchor)
+    runtime.prompts.adopt(uri, anchor, head)
     follow(runtime, request, cancel)
 
 
-def _settle(runtime: Runtime, request: Request, cancel: CancelToken) -> None:
-    """In a layout without an anchor: decode exactly what was carried over."""
-    if not runtime.engine.approximate(request.snapshot.uri):
+def _settle(runtime: Runtime, request: Request, cancel: CancelToken, choose: Choice) -> None:
+    """In a layout without an anchor: decode exactly what was carried over, behind its head."""
+    uri, prompts = request.snapshot.uri, runtime.prompts
+    head = choose(runtime, cancel)
+    if not runtime.engine.approximate(uri) and head == prompts.head(uri):
         return
     budget = budget_of(request.settings, runtime.engine.target.capacity)
     where, layout = (request.snapshot, request.position), request.settings.prompt_layout
-    built = runtime.prompts.build(*where, budget.windows, layout)
-    runtime.engine.prepare(request.snapshot.uri, built.tokens, cancel, built.movable)
+    with prompts.unchanged(uri):
+        prompts.adopt(uri, None, head)
+        built = prompts.build(*where, budget.windows, layout)
+    runtime.engine.prepare(uri, built.tokens, cancel, built.movable)
+    prompts.adopt(uri, None, head)
 
 
 def complete_ahead(runtime: Runtime, request: Request, cancel: CancelToken) -> Completion | None:
@@ -124,6 +144,7 @@ def warm(runtime: Runtime, opened: Snapshot, settings: Settings, cancel: CancelT
     """
     cancel.raise_if_cancelled()
     held = runtime.engine.wake(opened.uri)
+    see_to_head(runtime, Request(opened, Position(0, 0), settings))
     if not runtime.prompts.anchors(settings.prompt_layout):
         return
     budget = budget_of(settings, runtime.engine.target.capacity)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -15,13 +16,17 @@ from specls.engine.engine import Engine
 from specls.errors import Cancelled, SpeclsError
 from specls.service.ahead import Ahead
 from specls.service.background import Background
-from specls.service.completion import Completion, Origin, Request, complete, known
+from specls.service.completion import Completion, Origin, Request, complete, known, parts_of
 from specls.service.exclude import Exclusion
+from specls.service.heads import Choice, Heads
 from specls.service.interface import Loader
 from specls.service.models import Models, State
+from specls.service.parts import Context, is_shown
 from specls.service.shown import Found, ShownSuggestions
 from specls.service.unwanted import Deletions, is_inside_a_word
+from specls.service.visits import Visits
 from specls.service.worker import Priority, Worker
+from specls.service.workspace import View
 from specls.settings import Settings, camel
 
 logger = logging.getLogger(__name__)
@@ -89,10 +94,13 @@ class CompletionService:
         """The document that was opened or changed last: most likely the one that's seen."""
         self._shown = ShownSuggestions()
         self._deletions = Deletions()
+        self._visits = Visits()
+        self._heads = Heads()
+        """Of the worker alone."""
         self._background = Background(
             self._worker, lambda: self.models.runtime, lambda: bool(self._running)
         )
-        self._ahead = Ahead(self._background, self._shown)
+        self._ahead = Ahead(self._background, self._shown, self._choice)
 
     @property
     def idle(self) -> bool:
@@ -116,11 +124,43 @@ class CompletionService:
         self._exclusion = Exclusion(settings.exclude, settings.enable, self.roots)
         for uri in self.excluded():
             self._give_up(uri, kept=False)
+        self._worker.submit(Priority.CLOSE, partial(self._forget_excluded, self._exclusion))
+
+    def _forget_excluded(self, exclusion: Exclusion) -> None:
+        """On the worker: forget what was read of documents that show something excluded."""
+        self._heads.clear()
+        runtime = self.models.runtime
+        for uri, head in runtime.prompts.heads.items() if runtime else ():
+            if runtime is not None and not is_shown(head, exclusion):
+                runtime.engine.drop(uri)
+                runtime.prompts.forget(uri)
 
     def excluded(self) -> dict[str, str]:
         """The open documents in which nothing is completed, and why."""
         reasons = {uri: self._why_excluded(snapshot) for uri, snapshot in self._open.items()}
         return {uri: reason for uri, reason in reasons.items() if reason is not None}
+
+    def _choice(self, request: Request) -> Choice:
+        """How it's found out what should stand before a document, with what is open now."""
+        documents = tuple(self._open.values())
+        view = View(self._exclusion, documents, self._visits.all, self.roots)
+        return partial(self._heads.choose, request, view)
+
+    async def context(self, snapshot: Snapshot, position: Position) -> Context:
+        """What the model would be given at a place now; nothing where it wouldn't be asked."""
+        if (reason := self._why_excluded(snapshot)) is not None:
+            return Context(excluded=reason)
+        request = Request(snapshot, position, self.settings)
+
+        def look() -> Context:
+            runtime = self.models.runtime
+            return Context() if runtime is None else Context(parts_of(runtime, request))
+
+        self._background.pause()
+        try:
+            return await asyncio.wrap_future(self._worker.submit(Priority.REQUEST, look))
+        finally:
+            self._background.go_on()
 
     def _why_excluded(self, snapshot: Snapshot) -> str | None:
         return self._exclusion.reason(snapshot.uri, snapshot.language)
@@ -176,6 +216,7 @@ class CompletionService:
         wanted = self.settings.alternatives if fresh else 1
         request = Request(snapshot, position, self.settings, wanted, explicit=fresh)
         self._asked[snapshot.uri] = position
+        self._visits.add(snapshot.uri, position)
         self._ahead.asked(request)
         running = self._start(request)
         self._running[snapshot.uri] = running
@@ -271,6 +312,8 @@ class CompletionService:
         self._newest = snapshot
         # What was planned was planned for a text that is no more.
         self._ahead.forget(snapshot.uri)
+        if position is not None:
+            self._visits.add(snapshot.uri, position)
         if position is not None and self.models.status.state is State.READY:
             self._ahead.changed(Request(snapshot, position, self.settings))
 
@@ -297,6 +340,7 @@ class CompletionService:
             self._newest = None
 
         def forget() -> None:
+            self._heads.forget(uri)
             if (runtime := self.models.runtime) is not None:
                 (runtime.engine.close if kept else runtime.engine.drop)(uri)
                 runtime.prompts.forget(uri)

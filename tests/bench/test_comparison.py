@@ -15,9 +15,10 @@ from specls.context.document import Snapshot
 from specls.context.text import Position
 from specls.engine.controllers import FixedController
 from specls.engine.engine import Engine
+from specls.service.dialect import dialect_of
 from specls.service.interface import Runtime
 from specls.service.models import State, Status
-from specls.service.prompts import PromptBuilder, dialect_of
+from specls.service.prompts import PromptBuilder
 from specls.service.service import CompletionService
 from specls.settings import Settings
 from tests.bench.files import document

@@ -29,8 +29,9 @@ from specls.engine.interface import Controller, Drafter
 from specls.engine.interface import Plan as Draft
 from specls.engine.lookup import LookupDrafter, PreviousDrafter
 from specls.errors import Cancelled, DecodeFailed, IncompatibleDraft
+from specls.service.dialect import dialect_of
 from specls.service.interface import Runtime
-from specls.service.prompts import PromptBuilder, dialect_of
+from specls.service.prompts import PromptBuilder
 from specls.service.tokenizer import Tokenizer
 from specls.settings import Settings
 from tests.bench.tasks import row, write

@@ -19,8 +19,9 @@ from specls.engine.controllers import FixedController
 from specls.engine.engine import Engine
 from specls.engine.interface import Drafter
 from specls.engine.spill import Spill
+from specls.service.dialect import dialect_of
 from specls.service.interface import Runtime
-from specls.service.prompts import PromptBuilder, dialect_of
+from specls.service.prompts import PromptBuilder
 from tests.conftest import DRAFT
 from tests.fakes import ByteTokenizer, ListDrafter, ScriptedModel
 from tests.service.scripted import says

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from specls.context.document import Snapshot
 from specls.context.fim import FAMILIES, Role
 from specls.context.text import Position, Text
+from specls.service.dialect import dialect_of
 from specls.service.interface import Runtime
-from specls.service.prompts import dialect_of
 
 pytestmark = pytest.mark.model
 
@@ -52,7 +52,9 @@ def test_the_family_and_the_file_agree(pair: Runtime) -> None:
     """The markers by the catalogue's family are those that llama.cpp finds in the vocabulary."""
     named = dialect_of(pair.tokenizer, "qwen2.5-coder")
     declared = dialect_of(pair.tokenizer, None)
-    assert named.markers == declared.markers
+    assert {role: named.markers[role] for role in declared.markers} == declared.markers
+    assert {Role.REPOSITORY, Role.FILE} <= set(named.markers)
+    assert (named.tells_files, declared.tells_files) == (True, False)
     assert pair.tokenizer.bos is None
 
 

@@ -13,9 +13,10 @@ from specls.engine.engine import Engine
 from specls.engine.spill import Spill
 from specls.errors import ModelNotFetched
 from specls.metrics import GenerationStats
+from specls.service.dialect import dialect_of
 from specls.service.interface import Runtime
 from specls.service.models import State
-from specls.service.prompts import PromptBuilder, dialect_of
+from specls.service.prompts import PromptBuilder
 from specls.service.service import CompletionService
 from specls.settings import Settings
 from tests.fakes import END, MIDDLE, ByteTokenizer, ScriptedModel
@@ -45,6 +46,8 @@ class Bench:
         self.closed = 0
         self.failure: Exception | None = None
         self.spill: Spill | None = None
+        self.tokenizer: ByteTokenizer = ByteTokenizer()
+        self.family: str | None = None
         self.go = threading.Event()
         self.go.set()
         self.busy = threading.Event()
@@ -67,11 +70,11 @@ class Bench:
         progress(0.5)
         if self.failure:
             raise self.failure
-        tokenizer = ByteTokenizer()
+        tokenizer = self.tokenizer
         return Runtime(
             engine=Engine(self.model, {}, FixedController(), self.spill),
             tokenizer=tokenizer,
-            prompts=PromptBuilder(tokenizer, dialect_of(tokenizer, None), None),
+            prompts=PromptBuilder(tokenizer, dialect_of(tokenizer, self.family), None),
             models={"target": settings.model},
             notices=("mind the gap",),
             close=self._close,

@@ -21,8 +21,9 @@ from specls.service.completion import (
     budget_of,
     complete,
 )
+from specls.service.dialect import dialect_of
 from specls.service.interface import Runtime
-from specls.service.prompts import PromptBuilder, dialect_of
+from specls.service.prompts import PromptBuilder
 from specls.service.reading import _readable
 from specls.settings import Settings
 from tests.fakes import (
@@ -133,10 +134,12 @@ def test_a_cancelled_request_computes_nothing() -> None:
 @pytest.mark.parametrize(
     ("settings", "capacity", "budget"),
     [
-        (Settings(), 8192, Budget(1536, 512, 64)),
+        (Settings(), 8192, Budget(1536, 512, 64, Settings().workspace_tokens)),
+        (Settings(workspace_tokens=4000), 8192, Budget(1536, 512, 64, 1968)),
+        (Settings(), 3000, Budget(1536, 512, 64)),
         (Settings(), 1024, Budget(708, 236, 64)),
         (Settings(max_tokens=1024), 256, Budget(84, 28, 128)),
-        (Settings(prefix_tokens=16, suffix_tokens=0), 256, Budget(16, 0, 64)),
+        (Settings(prefix_tokens=16, suffix_tokens=0), 256, Budget(16, 0, 64, 32)),
     ],
 )
 def test_budgets_fit_into_the_cache(settings: Settings, capacity: int, budget: Budget) -> None:

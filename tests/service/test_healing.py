@@ -16,8 +16,9 @@ from specls.engine.controllers import FixedController
 from specls.engine.decode import Healing, Limits
 from specls.engine.engine import Engine
 from specls.engine.interface import Logits
+from specls.service.dialect import Dialect
 from specls.service.healing import Spelling
-from specls.service.prompts import Dialect, PromptBuilder
+from specls.service.prompts import PromptBuilder
 from tests.fakes import END, MIDDLE, PREFIX, SUFFIX, ByteTokenizer, ScriptedModel
 
 WORDS = (b"return", b" return", b"ret", b"urn", b" ", b"return_value", "é".encode())
