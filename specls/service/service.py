@@ -129,9 +129,10 @@ class CompletionService:
     def _forget_excluded(self, exclusion: Exclusion) -> None:
         """On the worker: forget what was read of documents that show something excluded."""
         self._heads.clear()
-        runtime = self.models.runtime
-        for uri, head in runtime.prompts.heads.items() if runtime else ():
-            if runtime is not None and not is_shown(head, exclusion):
+        if (runtime := self.models.runtime) is None:
+            return
+        for uri, head in runtime.prompts.heads.items():
+            if not is_shown(head, exclusion):
                 runtime.engine.drop(uri)
                 runtime.prompts.forget(uri)
 
