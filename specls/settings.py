@@ -121,11 +121,12 @@ class Settings:
         512, "The most tokens of text after the cursor that the model sees.", low=0, high=65536
     )
     workspace_tokens: int = _setting(
-        1024,
-        "The most tokens of other files that the model sees: pieces of open documents, and of "
-        "files that the document imports, which are like what stands around the cursor. Less where "
-        "reading is slow, and none where the model wasn't trained for it. Files that git ignores "
-        "aren't read, nor any outside of the workspace's folders that isn't open. 0 shows none.",
+        0,
+        "The most tokens of other files that the model sees (1024, say): pieces of open documents, "
+        "and of files that the document imports, which are like what stands around the cursor. "
+        "Less where reading is slow, and none where the model wasn't trained for it. Files that "
+        "git ignores aren't read, nor any outside of the workspace's folders that isn't open. "
+        "0 shows none.",
         low=0,
         high=65536,
     )

@@ -18,11 +18,16 @@ from specls.bench.interrupt import INTERRUPTED, interruptible
 from specls.commands.options import settings_of
 from specls.errors import Cancelled, SettingsError
 
+_TOKENS = 1024
+"""Of other files, unless the options say otherwise."""
+
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure, print the table, write the results; the process' exit code."""
     # Drafts change no text, and a document isn't opened again.
     settings = replace(settings_of(arguments), speculation="off", kv_budget_mib=0)
+    if arguments.workspace_tokens is None:
+        settings = replace(settings, workspace_tokens=_TOKENS)
     if not settings.workspace_tokens:
         raise SettingsError("--workspace-tokens: with 0 there's nothing to compare.")
     if not arguments.repo.is_dir():

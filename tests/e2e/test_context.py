@@ -77,7 +77,13 @@ def project(start: Start, tmp_path: Path) -> tuple[RawClient, str]:
     (folder / "main.py").write_text(MAIN, encoding="utf-8")
     (folder / ".env").write_text("KEY=secret\n", encoding="utf-8")
     client = start()
-    settings = {**CODER, "model": "qwen2.5-coder-0.5b", "draftModel": "none", "prefetch": False}
+    settings = {
+        **CODER,
+        "model": "qwen2.5-coder-0.5b",
+        "draftModel": "none",
+        "prefetch": False,
+        "workspaceTokens": 512,
+    }
     initialize(client, settings, root=folder.as_uri())
     wait_for_state(client, "ready")
     uri = (folder / "main.py").as_uri()

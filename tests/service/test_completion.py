@@ -134,12 +134,12 @@ def test_a_cancelled_request_computes_nothing() -> None:
 @pytest.mark.parametrize(
     ("settings", "capacity", "budget"),
     [
-        (Settings(), 8192, Budget(1536, 512, 64, Settings().workspace_tokens)),
+        (Settings(), 8192, Budget(1536, 512, 64)),
         (Settings(workspace_tokens=4000), 8192, Budget(1536, 512, 64, 1968)),
-        (Settings(), 3000, Budget(1536, 512, 64)),
+        (Settings(workspace_tokens=400), 3000, Budget(1536, 512, 64)),
         (Settings(), 1024, Budget(708, 236, 64)),
         (Settings(max_tokens=1024), 256, Budget(84, 28, 128)),
-        (Settings(prefix_tokens=16, suffix_tokens=0), 256, Budget(16, 0, 64, 32)),
+        (Settings(prefix_tokens=16, suffix_tokens=0), 256, Budget(16, 0, 64)),
     ],
 )
 def test_budgets_fit_into_the_cache(settings: Settings, capacity: int, budget: Budget) -> None:
