@@ -148,7 +148,8 @@ class Settings:
     cold_budget_ms: int = _setting(
         1500,
         "How long reading a new place may delay the first answer there, in milliseconds: a window "
-        "that takes longer begins small and is completed in the background. 0 reads all at once.",
+        "that takes longer begins small and is completed in the background. 0 reads all at once, "
+        "and as much of other files as is allowed.",
         low=0,
         high=600_000,
     )

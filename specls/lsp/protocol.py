@@ -173,7 +173,7 @@ class Protocol(LanguageServerProtocol):
             JsonRpcInvalidParams: they aren't.
         """
         try:
-            return self._converter.structure(params, kind)  # type: ignore[no-any-return]
+            return self._converter.structure(params, kind)
         except Exception as error:
             raise JsonRpcInvalidParams(f"These aren't {kind.__name__}.") from error
 

@@ -111,6 +111,11 @@ class Ahead:
         self._want(Kind.SETTLE, uri, settle)
         self._want(Kind.SAVE, uri, save)
 
+    @property
+    def waits(self) -> bool:
+        """Whether something is to be done after a while."""
+        return bool(self._timers)
+
     def forget(self, uri: str) -> None:
         """Nothing that was planned for a document is wanted any more; other work goes on."""
         self._drop(uri)

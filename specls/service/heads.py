@@ -73,5 +73,7 @@ class Heads:
     def _budget(self, request: Request, runtime: Runtime) -> int:
         """Tokens of a head: what the settings allow, and what's read in a short while."""
         budget = budget_of(request.settings, runtime.engine.target.capacity)
+        if not request.settings.cold_budget_ms:  # time doesn't matter
+            return budget.workspace_tokens
         readable = self._seconds * runtime.engine.prefill_rate.value
         return int(min(budget.workspace_tokens, readable)) if readable >= _LEAST else 0

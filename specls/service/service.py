@@ -375,6 +375,7 @@ class CompletionService:
             },
             **(_engine_numbers(runtime.engine) if runtime else {}),
             "excluded": self.excluded(),
+            "idle": self.idle and not self._ahead.waits,
             "decodedTokens": runtime.engine.target.decoded_tokens if runtime else 0,
             "lastCompletion": last,
         }

@@ -33,11 +33,9 @@ NO_MODEL = {"model": "/nowhere/none.gguf"}
 """Nothing to load: for what needs no model at all."""
 
 
-def initialize(
-    client: RawClient, options: object = None, root: str | None = None, **capabilities: object
-) -> Any:
+def initialize(client: RawClient, options: object = None, **capabilities: object) -> Any:
     """The handshake; the result of initialize. ``capabilities`` are the client's, by section."""
-    params: Message = {"processId": None, "rootUri": root, "capabilities": capabilities}
+    params: Message = {"processId": None, "rootUri": None, "capabilities": capabilities}
     if options is not None:
         params["initializationOptions"] = options
     result = client.call("initialize", params)

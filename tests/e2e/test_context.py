@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ from tests.e2e.conftest import Start
 from tests.e2e.editor import (
     CODER,
     complete,
-    initialize,
     open_document,
     place,
     stats,
@@ -40,8 +38,6 @@ def checkout(article, quantity, currency):
     return basket.
 """
 LINE, COLUMN = 6, 18
-_STILL_SECONDS = 3.0
-"""Longer than a pause in typing, and than a pass takes."""
 WORD = "return basket."
 
 
@@ -52,16 +48,8 @@ def context(client: RawClient, line: int, character: int, uri: str) -> Any:
 
 
 def wait_until_idle(client: RawClient) -> None:
-    """Wait until nothing was decoded for a while."""
-    seen, since = -1, monotonic()
-
-    def still_for() -> float:
-        nonlocal seen, since
-        if (decoded := stats(client)["decodedTokens"]) != seen:
-            seen, since = decoded, monotonic()
-        return monotonic() - since
-
-    client.poll(still_for, lambda seconds: bool(seconds > _STILL_SECONDS))
+    """Wait until all is done that was to be done before anybody asks."""
+    client.poll(lambda: stats(client)["idle"], bool)
 
 
 def kinds(answer: Any) -> list[str]:
@@ -83,8 +71,11 @@ def project(start: Start, tmp_path: Path) -> tuple[RawClient, str]:
         "draftModel": "none",
         "prefetch": False,
         "workspaceTokens": 512,
+        "coldBudgetMs": 0,
     }
-    initialize(client, settings, root=folder.as_uri())
+    params = {"processId": None, "rootUri": folder.as_uri(), "capabilities": {}}
+    client.call("initialize", {**params, "initializationOptions": settings})
+    client.notify("initialized", {})
     wait_for_state(client, "ready")
     uri = (folder / "main.py").as_uri()
     open_document(client, MAIN, uri)

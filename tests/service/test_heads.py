@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -149,6 +150,14 @@ async def test_a_slow_machine_is_told_less(bench: Bench) -> None:
     bench.service._heads._seconds = 0.0
     await ask(bench)
     assert held(bench) == []
+
+
+async def test_where_time_doesn_t_matter_all_is_told(bench: Bench) -> None:
+    """Without a limit of time for new places there's none for other files."""
+    await begin(bench, replace(TOLD, cold_budget_ms=0))
+    bench.service._heads._seconds = 0.0
+    await ask(bench)
+    assert len(held(bench)) == 1
 
 
 async def test_what_is_excluded_now_is_forgotten(bench: Bench) -> None:
