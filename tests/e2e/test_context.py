@@ -16,7 +16,7 @@ from tests.e2e.editor import (
     stats,
     wait_for_state,
 )
-from tests.e2e.rawclient import RawClient, RpcError
+from tests.e2e.rawclient import Message, RawClient, RpcError
 
 pytestmark = [pytest.mark.e2e, pytest.mark.model]
 
@@ -73,7 +73,7 @@ def project(start: Start, tmp_path: Path) -> tuple[RawClient, str]:
         "workspaceTokens": 512,
         "coldBudgetMs": 0,
     }
-    params = {"processId": None, "rootUri": folder.as_uri(), "capabilities": {}}
+    params: Message = {"processId": None, "rootUri": folder.as_uri(), "capabilities": {}}
     client.call("initialize", {**params, "initializationOptions": settings})
     client.notify("initialized", {})
     wait_for_state(client, "ready")
