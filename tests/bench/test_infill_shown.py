@@ -24,9 +24,10 @@ from specls.engine.controllers import FixedController
 from specls.engine.engine import Engine
 from specls.engine.interface import Plan as Drafting
 from specls.errors import Cancelled, SettingsError
+from specls.service.dialect import dialect_of
 from specls.service.healing import Spelling
 from specls.service.interface import Runtime
-from specls.service.prompts import PromptBuilder, dialect_of
+from specls.service.prompts import PromptBuilder
 from specls.settings import Settings
 from tests.bench.tasks import row, rows, several, write
 from tests.fakes import ByteTokenizer, ListDrafter, ScriptedModel

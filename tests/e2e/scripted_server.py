@@ -21,9 +21,10 @@ from specls.engine.interface import Logits
 from specls.errors import ModelNotFetched
 from specls.lsp.server import Server
 from specls.lsp.transport import take_over_stdio
+from specls.service.dialect import dialect_of
 from specls.service.healing import Spelling
 from specls.service.interface import Runtime
-from specls.service.prompts import Built, PromptBuilder, dialect_of
+from specls.service.prompts import Built, PromptBuilder
 from specls.service.service import CompletionService
 from specls.settings import Settings
 from tests.fakes import END, PREFIX, ByteTokenizer, ScriptedModel
