@@ -66,28 +66,36 @@ class Acceptance:
         """The chance, 0 to 1, that a draft of this length is accepted whole."""
         return math.prod(map(self.rate, range(length)))
 
-    def expected(self, longest: int) -> Iterator[float]:
-        """How many tokens of a draft are accepted on average, for lengths from 1 to ``longest``."""
+    def expected(self, longest: int, first: int = 0) -> Iterator[float]:
+        """How many tokens of a draft are accepted on average, for lengths from 1 to ``longest``.
+
+        Of one that goes on behind ``first`` tokens that were accepted already.
+        """
         total, chance, rate = 0.0, 1.0, self._guess
-        for position in range(longest):
+        for position in range(first + longest):
             if position < _POSITIONS:
                 tried, accepted = self._tried[position], self._accepted[position]
                 rate = (accepted + _PRIOR * rate) / (tried + _PRIOR)
+            if position < first:
+                continue
             chance *= rate
             total += chance
             yield total
 
-    def observe(self, drafted: int, accepted: int) -> None:
+    def observe(self, drafted: int, accepted: int, first: int = 0) -> None:
         """Of a draft so many tokens were accepted; those behind a refused one tell nothing.
+
+        The draft went on behind ``first`` tokens that were accepted before.
 
         What is known of positions that it didn't come to fades as well: else one token refused far
         into a draft would keep drafts short for good, as shorter ones never come there again.
         """
-        keep, reached = 1 - 1 / _MEMORY, min(accepted + 1, drafted)
+        keep, reached = 1 - 1 / _MEMORY, first + min(accepted + 1, drafted)
+        taken = min(first + accepted, reached)
         for position in range(max(reached, _POSITIONS)):
             at = min(position, _POSITIONS - 1)
-            self._tried[at] = keep * self._tried[at] + (position < reached)
-            self._accepted[at] = keep * self._accepted[at] + (position < min(accepted, reached))
+            self._tried[at] = keep * self._tried[at] + (first <= position < reached)
+            self._accepted[at] = keep * self._accepted[at] + (first <= position < taken)
 
 
 @dataclass
@@ -156,13 +164,14 @@ def best_length(
     limit: int,
     seconds: float = 0.0,
     begun: Begun = NOTHING,
+    first: int = 0,
 ) -> Choice:
     """The length of a draft, up to ``limit``, that's worth most; ``seconds`` per drafted token.
 
-    The draft goes on behind what's ``begun``.
+    The draft goes on behind what's ``begun``, or behind ``first`` tokens that were accepted.
     """
     best = Choice(1, 0.0)
-    for length, accepted in enumerate(acceptance.expected(limit), start=1):
+    for length, accepted in enumerate(acceptance.expected(limit, first), start=1):
         speed_up = begun.and_(length, accepted, 0.0, length * seconds).speed_up(costs)
         if speed_up > best.speed_up:
             best = Choice(length, speed_up)
@@ -192,6 +201,22 @@ class Guesses:
             Source.DRAFT: 0.7,
         }
     )
+
+
+def feeling_its_way(
+    costs: Costs, acceptance: Acceptance, limit: int, seconds: float = 0.0
+) -> float:
+    """What a draft of one token is worth behind which, if it's accepted, a long one follows.
+
+    Where long passes are dear, a long draft whose first token is refused costs more than such a
+    step; and where the first token is right, the others mostly are.
+    """
+    chance = acceptance.rate(0)
+    then = best_length(costs, acceptance, limit, seconds, first=1)
+    *_, accepted = acceptance.expected(then.tokens, 1)
+    passes = costs.of(2) + seconds
+    passes += chance * (costs.of(then.tokens + 1) + then.tokens * seconds)
+    return (1 + chance + chance * (1 + accepted)) * costs.of(1) / passes
 
 
 _ENTER, _STAY = 1.06, 1.02
@@ -242,6 +267,8 @@ class CostController:
         self._overall = {source: Acceptance(guesses.rates[source]) for source in sources}
         self._languages: dict[str, dict[Source, Drafting]] = {}
         self._seconds = self._lost = 0.0
+        self._agreed: frozenset[Source] = frozenset()
+        """Whose draft was accepted whole in the last pass."""
         self.begin("")
 
     def begin(self, language: str) -> None:
@@ -251,6 +278,7 @@ class CostController:
                 source: Drafting(Acceptance(seen.rate(0))) for source, seen in self._overall.items()
             }
         self._draftings = self._languages[language]
+        self._agreed = frozenset()
 
     def plans(self, draft: Sequence[Part] = ()) -> Sequence[Plan]:
         """The sources that promise a gain, the best first; see :class:`Controller`."""
@@ -292,7 +320,13 @@ class CostController:
     def choice(self, source: Source, begun: Begun = NOTHING) -> Choice:
         """The best length of a draft from a source, by what is known now, behind what's begun."""
         acceptance, seconds = self._draftings[source].acceptance, self._drafting_seconds[source]
-        return best_length(self.costs, acceptance, self._limits[source], seconds, begun)
+        known = self.costs, acceptance, self._limits[source], seconds
+        if begun.tokens:
+            return best_length(*known, begun)
+        if source in self._agreed:
+            return best_length(*known, first=1)
+        best, step = best_length(*known), feeling_its_way(*known)
+        return Choice(1, step) if best.tokens > 1 and step > best.speed_up else best
 
     def observe(self, outcome: Outcome) -> None:
         """Learn costs and acceptance; see :class:`Controller`."""
@@ -303,9 +337,14 @@ class CostController:
             drafting.waited += 1
         for part in outcome.parts:
             self._learn(part)
-        for part, accepted in outcome.verified():
-            self._overall[part.source].observe(part.drafted, accepted)
-            self._draftings[part.source].acceptance.observe(part.drafted, accepted)
+        agreed = set()
+        for at, (part, accepted) in enumerate(outcome.verified()):
+            first = int(part.source in self._agreed and at == 0)
+            self._overall[part.source].observe(part.drafted, accepted, first)
+            self._draftings[part.source].acceptance.observe(part.drafted, accepted, first)
+            if accepted == part.drafted:
+                agreed.add(part.source)
+        self._agreed = frozenset(agreed)
         gained = (1 + outcome.accepted) * self.costs.of(1)
         if outcome.parts:
             self._lost = max(self._lost + spent - gained, 0.0)

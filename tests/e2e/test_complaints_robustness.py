@@ -176,7 +176,9 @@ def test_a_proxy_changes_nothing(start: Start, store: ModelStore, tmp_path: Path
 def test_requests_of_a_real_model_take_no_memory(start: Start) -> None:
     """The same with llama.cpp, and fewer of them: what a request takes there is given back."""
     client = start()
-    initialize(client, SMALL | {"maxTokens": 1, "prefixTokens": 32, "kvBudgetMiB": 0, "prefetch": False})
+    initialize(
+        client, SMALL | {"maxTokens": 1, "prefixTokens": 32, "kvBudgetMiB": 0, "prefetch": False}
+    )
     wait_for_state(client, "ready")
 
     def ask(count: int) -> int:

@@ -175,8 +175,10 @@ def test_one_refused_token_does_not_keep_drafts_short() -> None:
     assert acceptance.rate(3) > 0.9
 
 
-def seen(controller: CostController, source: Source, drafted: int, accepted: int) -> None:
-    for _ in range(40):
+def seen(
+    controller: CostController, source: Source, drafted: int, accepted: int, passes: int = 40
+) -> None:
+    for _ in range(passes):
         costs = controller.costs.of(drafted + 1)
         controller.observe(Outcome((Part(source, drafted, 0.0),), accepted, costs))
 
@@ -190,8 +192,51 @@ def test_languages_are_told_apart() -> None:
     seen(controller, Source.LOOKUP, 8, 0)
     assert controller.plans() == []
     controller.begin("python")
+    seen(controller, Source.LOOKUP, 1, 1, passes=1)
     (plan,) = controller.plans()
     assert plan.limit > 4
+
+
+OLD = {1: 1.0, 2: 1.6, 3: 2.1, 4: 2.6, 8: 6.5, 16: 8.0, 24: 9.0}
+"""Two AVX2 cores: a pass of 16 tokens costs as much as eight of one."""
+
+
+def written(controller: CostController, right: bool, tokens: int = 48) -> float:  # noqa: FBT001
+    """Seconds for a text whose drafts are right to the end, or wrong from the first token on.
+
+    A source that was wrong has no idea for the rest of the text.
+    """
+    truth, made, seconds, silent = Costs(OLD), 0, 0.0, False
+    controller.begin("python")
+    while made < tokens:
+        plans = controller.plans()
+        drafted = 0 if silent or not plans else min(plans[0].limit, tokens - made)
+        parts = (Part(Source.PREVIOUS, drafted, 0.0),) if plans else ()
+        accepted = drafted if right else 0
+        silent = silent or (drafted > 0 and not right)
+        cost = truth.of(drafted + 1)
+        controller.observe(Outcome(parts, accepted, cost))
+        made, seconds = made + 1 + accepted, seconds + cost
+    return seconds
+
+
+def test_a_long_draft_waits_until_a_short_one_was_right() -> None:
+    """Where a draft is right or wrong as a whole, and long passes are dear, one token is tried."""
+    controller = CostController(Costs(OLD), (Source.PREVIOUS,))
+    seconds = {True: list[float](), False: list[float]()}
+    for number in range(60):
+        seconds[number % 2 == 0].append(written(controller, number % 2 == 0))
+    right, wrong = (sum(times[10:]) / len(times[10:]) for times in seconds.values())
+    assert 48 / right > 1.8
+    assert 48 / wrong > 0.97
+
+
+def test_where_long_passes_are_cheap_nothing_waits() -> None:
+    """On a GPU the first draft is as long as any."""
+    controller = CostController(Costs(GPU), (Source.PREVIOUS,))
+    controller.begin("python")
+    (plan,) = controller.plans()
+    assert plan.limit > 8
 
 
 def test_a_new_language_begins_with_what_was_seen() -> None:
