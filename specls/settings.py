@@ -68,7 +68,7 @@ class Settings:
         high=600_000,
     )
     confidence: float = _setting(
-        0.0,
+        0.3,
         "How likely the model has to find each token of a suggestion that nobody asked for: a "
         "suggestion ends before the first word that is less likely, and with none before it, "
         "nothing is shown. 0 shows everything.",

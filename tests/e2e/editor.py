@@ -16,6 +16,8 @@ SMALL = {
     "contextTokens": 4096,
     "threads": 1,
     "alternatives": 1,
+    "confidence": 0.0,
+    "answerBudgetMs": 0,
 }
 """The smallest real model, with small windows: for what doesn't depend on the answer's content."""
 
