@@ -20,6 +20,8 @@ OPTIONS = {
     "prefixTokens": 256,
     "suffixTokens": 64,
     "maxTokens": 128,
+    "confidence": 0.0,
+    "answerBudgetMs": 0,
 }
 
 Answer = str | bytes | list[int]
