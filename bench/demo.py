@@ -116,8 +116,10 @@ async def _session() -> int:
     await editor.open(uri, SAMPLE.read_text(encoding="utf-8"))
     for message in editor.messages:
         console.print(message, style="yellow")
-    table = Table("typed so far", "after", "answered by", "read")
-    table.add_column("ghost text", no_wrap=True, overflow="ellipsis")
+    table = Table()
+    for name in ("typed so far", "after", "answered by", "read"):
+        table.add_column(name, no_wrap=True)
+    table.add_column("ghost text", overflow="fold")
     line, column = LINE - 1, 8
     for count in range(len(TYPED) + 1):
         if count:
