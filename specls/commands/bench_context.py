@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specls.commands.options import add_settings
+from specls.commands.options import add_settings, count
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001
@@ -29,18 +29,12 @@ def register(subparsers: Subparsers) -> None:
     )
     add = parser.add_argument
     add("--repo", type=Path, metavar="FOLDER", required=True, help="the project")
-    add("--n", type=_count, default=20, metavar="N", help="places (%(default)s)")
-    add("--open", type=_count, default=8, metavar="N", help="other open files (%(default)s)")
+    add("--n", type=count, default=20, metavar="N", help="places (%(default)s)")
+    add("--open", type=count, default=8, metavar="N", help="other open files (%(default)s)")
     add("--seed", type=int, default=0, metavar="S", help="decides where (%(default)s)")
     add("--json", type=Path, metavar="FILE", help="write all results there, a line for each")
     add_settings(parser)
     parser.set_defaults(run=_run)
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} isn't a whole number from 1")
-    return int(text)
 
 
 def _run(arguments: argparse.Namespace) -> int:

@@ -25,6 +25,20 @@ def register(subparsers: Subparsers) -> None:
         "missing line, and how often the program then passes its test. Programs that the model "
         "wrote are run on this machine, under limits, but not in a sandbox.",
     )
+    _add_tasks(parser)
+    _add_ways(parser)
+    parser.add_argument(
+        "--json",
+        type=Path,
+        metavar="FILE",
+        help="write each result there, and go on where an earlier run with this file ended",
+    )
+    add_settings(parser)
+    parser.set_defaults(run=_run)
+
+
+def _add_tasks(parser: argparse.ArgumentParser) -> None:
+    """What is to be written, and how long a program may run."""
     parser.add_argument(
         "--data",
         type=Path,
@@ -40,6 +54,17 @@ def register(subparsers: Subparsers) -> None:
         help="whole lines, what follows the indentation, lines that were begun, or both: line and "
         "cut, and with --shown indented and cut (%(default)s)",
     )
+    parser.add_argument(
+        "--time-limit",
+        type=float,
+        default=5.0,
+        metavar="SECONDS",
+        help="how long a program may run (%(default)s)",
+    )
+
+
+def _add_ways(parser: argparse.ArgumentParser) -> None:
+    """What is compared."""
     parser.add_argument(
         "--shown",
         action="store_true",
@@ -71,21 +96,6 @@ def register(subparsers: Subparsers) -> None:
         metavar="N",
         help="over how many new lines a suffix was carried (%(default)s)",
     )
-    parser.add_argument(
-        "--time-limit",
-        type=float,
-        default=5.0,
-        metavar="SECONDS",
-        help="how long a program may run (%(default)s)",
-    )
-    parser.add_argument(
-        "--json",
-        type=Path,
-        metavar="FILE",
-        help="write each result there, and go on where an earlier run with this file ended",
-    )
-    add_settings(parser)
-    parser.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> int:

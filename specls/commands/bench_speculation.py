@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specls.commands.options import add_settings
+from specls.commands.options import add_settings, count
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001
@@ -53,21 +53,15 @@ def register(subparsers: Subparsers) -> None:
         help="what to measure besides: none (which is plain), previous (the earlier suggestion), "
         "lookup (n-grams of the open documents), or draft models by id or path",
     )
-    add("--draft-length", type=_count, default=4, metavar="N", help="tokens of these (%(default)s)")
-    add("--n", type=_count, default=3, metavar="N", help="places of each workload (%(default)s)")
-    add("--rounds", type=_count, default=5, metavar="N", help="at each place (%(default)s)")
+    add("--draft-length", type=count, default=4, metavar="N", help="tokens of these (%(default)s)")
+    add("--n", type=count, default=3, metavar="N", help="places of each workload (%(default)s)")
+    add("--rounds", type=count, default=5, metavar="N", help="at each place (%(default)s)")
     add("--seed", type=int, default=0, metavar="S", help="decides where (%(default)s)")
     add("--repo", type=Path, metavar="FOLDER", help="write in its files (the standard library's)")
     add("--data", type=Path, metavar="FILE", help="HumanEval-MultiLineInfilling.jsonl.gz")
     add("--json", type=Path, metavar="FILE", help="write all values there")
     add_settings(parser)
     parser.set_defaults(run=_run)
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} isn't a whole number from 1")
-    return int(text)
 
 
 def _run(arguments: argparse.Namespace) -> int:

@@ -68,3 +68,10 @@ _READERS = {"patterns": _patterns, "switches": _switches}
 
 def _flag(name: str) -> str:
     return "--" + name.replace("_", "-")
+
+
+def count(text: str) -> int:
+    """A number of things, from 1, for ``type`` of an argument."""
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} isn't a whole number from 1")
+    return int(text)

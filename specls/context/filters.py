@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 
 from specls.context.indent import adapted, dedented, indentation
-from specls.context.place import CLOSERS, Place, Shape, missing_between, only_closes, opens
+from specls.context.place import CLOSERS, Place, Shape, goes_on, missing_between, only_closes, opens
 from specls.context.stop import repeats
 from specls.context.syntax import Inside, open_brackets
 
@@ -63,9 +63,7 @@ def _surplus(text: str, place: Place) -> str:
 
 def _hangs(place: Place) -> bool:
     """Whether the line above may be followed by a deeper one of the same statement."""
-    line = place.last_line.rstrip()
-    ends = line.endswith((",", "\\", "=", "(", "[", "=>", "->", "+", "&&", "||", "."))
-    return ends or bool(open_brackets(line, place.language))
+    return goes_on(place.last_line) or bool(open_brackets(place.last_line, place.language))
 
 
 def whole_characters(text: str, _place: Place) -> str:

@@ -20,6 +20,9 @@ _BLANKS = 80
 _LEAST_TAIL = 4
 """Characters: so much of what stands behind the cursor isn't written again by chance."""
 
+_LINES_OF_ANOTHER = 3
+"""A line, a blank one, and what stands of the next."""
+
 
 def end_of(text: str, place: Place) -> int | None:
     """How much of ``text``, written at ``place``, belongs to the completion.
@@ -100,8 +103,7 @@ def _ends_before(text: str, start: int, stop: int | None, place: Place) -> bool:
         deeper = line[len(place.indentation) :][:1].isspace()
         if deeper or (place.shape is Shape.BLOCK and not _is_another(text, start, stop, place)):
             return False
-    before = place.head + text[:start]
-    return not _closes(line, before, place)
+    return not _closes(line, text[:start], place)
 
 
 def _is_another(text: str, start: int, stop: int | None, place: Place) -> bool:
@@ -118,10 +120,6 @@ def _is_another(text: str, start: int, stop: int | None, place: Place) -> bool:
     return stop is not None and opens(above[0]) and opens(text[start:stop])
 
 
-_LINES_OF_ANOTHER = 3
-"""A line, a blank one, and what stands of the next."""
-
-
 def _ends_after(text: str, start: int, place: Place) -> bool:
     """Whether the completion is whole with the line from ``start`` on, the last of ``text``."""
     if text.count("\n") + 1 >= place.most_lines and text.strip():
@@ -133,21 +131,17 @@ def _ends_after(text: str, start: int, place: Place) -> bool:
     return False
 
 
-def _closes(line: str, before: str, place: Place) -> bool:
-    """Whether a line begins by closing what was opened before it, and nothing below does."""
+def _closes(line: str, text: str, place: Place) -> bool:
+    """Whether a line behind ``text`` begins by closing what's open there, and nothing below does.
+
+    Between two braces, the one behind the cursor closes the one before it.
+    """
     closer = line.lstrip()[0]
-    if closer not in ")]}" or not _open(before, place):
+    before = text if place.shape is Shape.PAIR else place.head + text
+    if closer not in ")]}" or not any(char in "([{" for char in place.left_open(before)):
         return False
     below = place.next_line
     return indentation(below) != indentation(line) or below.lstrip()[:1] != closer
-
-
-def _open(before: str, place: Place) -> bool:
-    """Whether a bracket is open at the end of the cursor's line and what was written behind it."""
-    if before.startswith(place.head) and place.shape is Shape.PAIR:
-        # The one behind the cursor closes the one before it.
-        return any(char in "([{" for char in place.left_open(before[len(place.head) :]))
-    return any(char in "([{" for char in place.left_open(before))
 
 
 def repeats(line: str, other: str) -> bool:

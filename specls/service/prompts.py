@@ -247,8 +247,11 @@ class PromptBuilder:
         parts = list(built.parts)
         at = next(number for number, part in enumerate(parts) if part.kind is Kind.PREFIX)
         left, word = parts[at].tokens[:-count], parts[at].tokens[-count:]
-        parts[at] = Part(Kind.PREFIX, left, self._spelt(left))
-        parts.append(Part(Kind.TYPED, word, self._spelt(word)))
+        whole, typed = parts[at].text, self._spelt(word)
+        # Only where a character is torn, the long part has to be spelt anew.
+        rest = whole.removesuffix(typed) if whole.endswith(typed) else self._spelt(left)
+        parts[at] = Part(Kind.PREFIX, left, rest)
+        parts.append(Part(Kind.TYPED, word, typed))
         movable = range(built.movable.start - count, built.movable.stop - count)
         moved = replace(built, tokens=joined(parts), parts=tuple(parts), movable=movable)
         return self._healed(moved, before)

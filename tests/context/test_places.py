@@ -154,7 +154,7 @@ def test_a_completion_fits_its_place(language: str, marked: str, written: str, s
 
 
 def test_the_number_of_lines_has_a_limit() -> None:
-    """With at most two lines, the third isn't shown."""
+    """Of thirty lines that all belong there, 24 are shown."""
     window = "def f():\n    |\n"
     text = "".join(f"    a{number} = {number}\n" for number in range(30))
     assert finished(window, text.removeprefix("    "), PYTHON).count("\n") == 23
