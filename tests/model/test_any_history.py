@@ -226,17 +226,23 @@ def test_any_history_gives_the_answer_of_a_fresh_engine(
 def test_how_often_a_carried_suffix_answers_the_same(
     runtimes: tuple[Runtime, Runtime], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Behind inserted lines, most answers are a fresh engine's; how many is told."""
+    """Behind inserted lines, most answers are a fresh engine's, near-ties aside; how many is told.
+
+    Which sizes of batches a prompt was read in depends on what ran before, and so do near-ties.
+    """
     world = World(*runtimes, replace(EXACT, suffix_reuse="carry", prompt_layout="cursor"))
-    same = 0
+    same = near = 0
     places = [at for at, char in enumerate(CODE) if char == "\n"][2:16:2]
     for at in places:
         world.texts[0], world.places[0] = CODE, at + 1
         world.do(Step(0, "close", 0, 0))
         world.do(Step(0, "ask", 0, 0))
         world.texts[0], world.places[0] = CODE[: at + 1] + "    # one\n" + CODE[at + 1 :], at + 11
-        _, known, fresh = world.answers(0)
-        same += known == fresh
+        prompt, known, fresh = world.answers(0)
+        first = first_difference(known, fresh)
+        same += first is None
+        near += first is not None and world.gap([*prompt, *fresh[:first]]) < NOISE
     with capsys.disabled():
         print(f"\na carried suffix gave the answer of a fresh engine {same} of {len(places)} times")
-    assert same > len(places) // 2
+        print(f"and a near-tie decided {near} times")
+    assert same + near > len(places) // 2
