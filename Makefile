@@ -6,10 +6,10 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup models demo test check format bench bench-gpu clean system
+.PHONY: help setup models demo test test-editors check format bench bench-gpu clean system
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY) ## make .venv with specls and its tools (compiles llama.cpp: 4 to 12 minutes once)
 
@@ -48,6 +48,10 @@ check: $(READY) ## format, lint and types
 
 test: $(READY) check models ## all checks and all tests, on the real models
 	$(BIN)/python -m pytest
+
+test-editors: $(READY) models ## set up real editors (in ~/.cache/specls-editors) and test in them
+	for script in tests/editors/setup_*.sh; do $$script || exit 1; done
+	$(BIN)/python -m pytest -m editors tests/editors
 
 format: $(READY) ## put the code in shape
 	$(BIN)/ruff format .

@@ -132,6 +132,8 @@ class CountingTokenizer(ByteTokenizer):
 class ScriptedLoader:
     """See :class:`specls.service.interface.Loader`."""
 
+    builder: type[Recorded] = Recorded
+
     def __init__(self) -> None:
         self.author = Author()
         self.tokenizer = CountingTokenizer()
@@ -145,7 +147,7 @@ class ScriptedLoader:
         self.check(settings)
         self.loads += 1
         progress(1.0)
-        prompts = Recorded(
+        prompts = self.builder(
             self.tokenizer, dialect_of(self.tokenizer, None), Spelling(self.tokenizer)
         )
         prompts.author = self.author
@@ -174,12 +176,12 @@ def _register(server: Server, loader: ScriptedLoader) -> None:
         }
 
 
-def main() -> int:
+def main(kind: type[ScriptedLoader] = ScriptedLoader) -> int:
     """Serve one client on stdin and stdout; the process' exit code."""
     reader, writer = take_over_stdio()
 
     async def run() -> int:
-        loader = ScriptedLoader()
+        loader = kind()
         service = CompletionService(loader)
         server = Server(service)
         service.models.on_status = server.tell

@@ -1,0 +1,1 @@
+"""Tests in the editors themselves; ``make test-editors`` sets the editors up and runs them."""
