@@ -304,13 +304,14 @@ def serve_stdio() -> int:
     from specls.lsp.server import Server  # noqa: PLC0415
     from specls.lsp.transport import take_over_stdio  # noqa: PLC0415
     from specls.service.service import CompletionService  # noqa: PLC0415
+    from specls.service.shared import Shared  # noqa: PLC0415
 
     reader, writer = take_over_stdio()
 
     async def run() -> int:
-        service = CompletionService(loader(states=states_folder()))
+        service = CompletionService(Shared(loader(states=states_folder())))
         server = Server(service)
-        service.models.on_status = server.tell
+        service.on_status = server.tell
         loop = asyncio.get_running_loop()
         with contextlib.suppress(NotImplementedError):  # Windows ends the process by itself
             loop.add_signal_handler(signal.SIGTERM, server.stop, 0)

@@ -20,6 +20,7 @@ from specls.context.text import Position, Text
 from specls.errors import SpeclsError
 from specls.service.models import State
 from specls.service.service import CompletionService
+from specls.service.shared import Shared
 from specls.settings import Settings
 
 _STOP_SECONDS = 60.0
@@ -78,7 +79,7 @@ async def compare(
     Raises:
         SpeclsError: the models can't be loaded.
     """
-    service = CompletionService(loader())
+    service = CompletionService(Shared(loader()))
     try:
         tell(f"loading {settings.model}")
         await service.configure(settings)

@@ -10,7 +10,7 @@ from specls.engine.branches import Branches, Doubt, Doubts
 from specls.engine.decode import Generation, Healing, Limits
 from specls.engine.interface import Controller, Drafter, TokenModel
 from specls.engine.session import NOWHERE, Synced
-from specls.engine.sessions import Beside, SessionTable
+from specls.engine.sessions import Beside, Owned, SessionTable
 from specls.engine.spill import Counts, Spill
 from specls.metrics import Rate
 
@@ -42,6 +42,17 @@ class Engine:
         self.prefill_rate = Rate()
         self.controller = controller
         self._sessions = SessionTable(target, spill)
+        self._owner: int | None = None
+
+    def seen_by(self, owner: int) -> Engine:
+        """The same models and cache, for somebody whose documents may be called as others' are."""
+        other = copy(self)
+        other._owner = owner  # noqa: SLF001 - it's one of us
+        return other
+
+    def _name(self, document: object) -> object:
+        """What a document is called among those of everybody."""
+        return document if self._owner is None else Owned(self._owner, document)
 
     def generate(
         self,
@@ -65,6 +76,7 @@ class Engine:
         Raises:
             ContextFull: prompt and answer are larger than the whole context.
         """
+        document = self._name(document)
         room = len(prompt) + limits.max_tokens + 1 + (healing.tokens if healing else 0)
         session = self._sessions.open(document, room, prompt, movable, exactly=exactly)
         self.controller.begin(language)
@@ -102,7 +114,7 @@ class Engine:
         doubts = doubts[: len(self.target.forks)]
         base, longest = generation.base, limits.max_tokens
         held = max(generation.stats.prompt_tokens + generation.stats.generated_tokens, base)
-        session = self._sessions.open(document, held + len(doubts) * longest + 1)
+        session = self._sessions.open(self._name(document), held + len(doubts) * longest + 1)
         return Branches(self.target, session, base, doubts, longest, limits.stop_ids, cancel)
 
     def reusable(
@@ -114,11 +126,11 @@ class Engine:
         exactly: bool = True,
     ) -> int:
         """How many tokens of ``prompt`` needn't be decoded for the document."""
-        return self._sessions.reusable(document, prompt, movable, exactly=exactly)
+        return self._sessions.reusable(self._name(document), prompt, movable, exactly=exactly)
 
     def held(self, document: object) -> list[int]:
         """The tokens that are there for the document, in the cache or spilled. Changes nothing."""
-        return self._sessions.held(document)
+        return self._sessions.held(self._name(document))
 
     def prefill(
         self,
@@ -135,13 +147,23 @@ class Engine:
             Cancelled: what was decoded until then is kept, and a later call goes on there.
             ContextFull, DecodeFailed: as :meth:`TokenModel.decode`.
         """
-        room = len(prompt) + 1
-        session = self._sessions.open(document, room, prompt, movable, exactly=exactly)
+        return self._prefill(self._name(document), prompt, cancel, movable, exactly=exactly)
+
+    def _prefill(
+        self,
+        name: object,
+        prompt: Sequence[int],
+        cancel: CancelToken,
+        movable: range,
+        *,
+        exactly: bool = True,
+    ) -> Synced:
+        session = self._sessions.open(name, len(prompt) + 1, prompt, movable, exactly=exactly)
         return session.sync(prompt, cancel, movable=movable, exactly=exactly)
 
     def approximate(self, document: object) -> bool:
         """Whether the document's session holds tokens that were carried over."""
-        return self._sessions.approximate(document)
+        return self._sessions.approximate(self._name(document))
 
     def prepare(
         self, document: object, prompt: Sequence[int], cancel: CancelToken, movable: range = NOWHERE
@@ -152,16 +174,17 @@ class Engine:
             Cancelled: the document's session is as it was. A later call goes on here.
             ContextFull, DecodeFailed: as :meth:`TokenModel.decode`.
         """
-        self.prefill(Beside(document), prompt, cancel, movable)
-        self._sessions.take_over(document)
+        name = self._name(document)
+        self._prefill(Beside(name), prompt, cancel, movable)
+        self._sessions.take_over(name)
 
     def wake(self, document: object) -> list[int]:
         """Restore the document's state if it was spilled; the tokens that its session has."""
-        return list(self._sessions.open(document, 0).tokens)
+        return list(self._sessions.open(self._name(document), 0).tokens)
 
     def save(self, document: object) -> None:
         """Write the document's state to disk, now and then."""
-        self._sessions.save(document, _WORTH_SAVING, _SAVED_SECONDS)
+        self._sessions.save(self._name(document), _WORTH_SAVING, _SAVED_SECONDS)
 
     def finish(self) -> None:
         """Write to disk what is worth it. Nothing else may be called afterwards."""
@@ -180,16 +203,18 @@ class Engine:
 
     def sequence(self, document: object) -> int:
         """The number of the document's sequence in the target's cache."""
-        return self._sessions.open(document, 0).sequence
+        return self._sessions.open(self._name(document), 0).sequence
 
     def drop(self, document: object) -> None:
         """Forget a document, and all that is kept of it in memory."""
-        self._sessions.drop(document)
+        name = self._name(document)
+        self._sessions.drop(name)
         for drafter in self.drafters.values():
-            drafter.forget(document)
+            drafter.forget(name)
 
     def close(self, document: object) -> None:
         """Give back what a document took in the cache; its state may be kept elsewhere."""
-        self._sessions.close(document)
+        name = self._name(document)
+        self._sessions.close(name)
         for drafter in self.drafters.values():
-            drafter.forget(document)
+            drafter.forget(name)

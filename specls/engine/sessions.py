@@ -17,6 +17,18 @@ _WORTH_SHARING = 16
 
 
 @dataclass(frozen=True)
+class Owned:
+    """The name of a document of one of several owners, who may have others of the same name.
+
+    Each has a session of its own. Outside of the cache, states are kept by the document alone:
+    what somebody has of it is mostly what another one needs.
+    """
+
+    owner: int
+    document: object
+
+
+@dataclass(frozen=True)
 class Beside:
     """The name of a session that is built beside a document's, to take its place."""
 
@@ -74,10 +86,10 @@ class SessionTable:
 
     def _restore(self, document: object, session: Session) -> None:
         """Take the document's state back, if there is one that fits."""
-        kept = self._spill.look(document)
+        kept = self._spill.look(_kept(document))
         if kept is None or len(kept.tokens) > self._model.capacity:
             return
-        if (spilled := self._spill.take(document)) is not None:
+        if (spilled := self._spill.take(_kept(document))) is not None:
             self._make_room(session, len(spilled.tokens))
             session.restore(spilled)
 
@@ -130,7 +142,7 @@ class SessionTable:
         own = 0
         if session is not None and session.tokens:
             own = session.reusable(prompt, movable, exactly=exactly)
-        elif (kept := self._spill.look(document)) is not None:
+        elif (kept := self._spill.look(_kept(document))) is not None:
             own = common_prefix(kept.tokens[: kept.exact], prompt)
             if not exactly and self._model.can_shift:
                 own = reusable(kept, prompt, movable)
@@ -141,7 +153,7 @@ class SessionTable:
         session = self._sessions.get(document)
         if session is not None and session.tokens:
             return list(session.tokens)
-        kept = self._spill.look(document)
+        kept = self._spill.look(_kept(document))
         return list(kept.tokens) if kept else []
 
     def approximate(self, document: object) -> bool:
@@ -152,13 +164,13 @@ class SessionTable:
     def take_over(self, document: object) -> None:
         """Give the document what was built beside its session, instead of that."""
         session = self._sessions.pop(Beside(document))
-        self._spill.forget(document)
+        self._spill.forget(_kept(document))
         self._release(document)
         self._sessions[document] = session
 
     def drop(self, document: object) -> None:
         """Forget the document's session and its spilled state."""
-        self._spill.drop(document)
+        self._spill.drop(_kept(document))
         self._release(document)
 
     def close(self, document: object) -> None:
@@ -173,12 +185,12 @@ class SessionTable:
         Not if that was done less than so many seconds ago.
         """
         session, disk = self._sessions.get(document), self._spill.second
-        if session is None or disk is None or disk.age(document) < seconds:
+        if session is None or disk is None or disk.age(_kept(document)) < seconds:
             return
-        there = disk.look(document)
+        there = disk.look(_kept(document))
         known = common_prefix(there.tokens, session.tokens) if there else 0
         if len(session.tokens) - known >= least:
-            self._spill.save(document, session.spill())
+            self._spill.save(_kept(document), session.spill())
 
     def finish(self, least: int, seconds: float) -> None:
         """Write to disk what's worth it, within so many seconds. The table isn't used any more."""
@@ -212,5 +224,10 @@ class SessionTable:
     def _put_away(self, document: object, session: Session) -> None:
         """Keep a session's state outside of the cache, where that's wanted."""
         if session.tokens and self._spill.keeps and not isinstance(document, Beside):
-            self._spill.put(document, session.spill())
+            self._spill.put(_kept(document), session.spill())
         self._release(document)
+
+
+def _kept(document: object) -> object:
+    """The name under which a document's state is kept outside of the cache."""
+    return document.document if isinstance(document, Owned) else document

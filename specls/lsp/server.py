@@ -118,7 +118,13 @@ class Server(LanguageServer):
     async def start(self) -> None:
         """After the handshake: ask for the settings, then load the models."""
         await self._fetch_settings()
-        await self.service.configure(self._settings)
+        await self._configure()
+        self.tell(self.service.models.status)  # somebody else may have loaded them
+
+    async def _configure(self) -> None:
+        """Have the service follow the settings; tell the user if others decide on the models."""
+        if (why := await self.service.configure(self._settings)) is not None:
+            self.show(types.MessageType.Warning, why)
 
     async def change_settings(self, pushed: object) -> None:
         """Follow didChangeConfiguration: settings in the message, or else asked for."""
@@ -126,7 +132,7 @@ class Server(LanguageServer):
             self._apply(pushed[_SECTION])
         elif not await self._fetch_settings():
             return
-        await self.service.configure(self._settings)
+        await self._configure()
 
     def change_folders(self, event: types.WorkspaceFoldersChangeEvent) -> None:
         """Follow the workspace's folders."""

@@ -8,7 +8,7 @@ from functools import partial
 
 from specls.context.document import Snapshot
 from specls.core import CancelToken
-from specls.service.background import Background, Errand, Kind
+from specls.service.background import Errand, Kind, Part
 from specls.service.completion import Completion, Request, accepted
 from specls.service.heads import Choice, no_head
 from specls.service.interface import Runtime
@@ -28,7 +28,7 @@ class Ahead:
 
     def __init__(
         self,
-        background: Background,
+        background: Part,
         shown: ShownSuggestions,
         heads: Callable[[Request], Choice] = lambda _request: no_head,
     ) -> None:

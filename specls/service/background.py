@@ -7,7 +7,7 @@ import contextlib
 import logging
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
 
@@ -36,6 +36,10 @@ class Kind(IntEnum):
     """Write a document's state to disk."""
 
 
+Name = tuple[int, str]
+"""What a document is called: its owner's number, and its URI."""
+
+
 @dataclass(frozen=True)
 class Errand:
     """One piece of work.
@@ -51,6 +55,8 @@ class Errand:
 class Background:
     """The errands of all documents, at most one of a kind each. Used from the event loop.
 
+    Each owner of documents uses a :class:`Part`.
+
     One is worked on at a time. A request stops it within a micro-batch; what was decoded is kept
     in its session, and :meth:`go_on` begins it again there.
     """
@@ -65,7 +71,7 @@ class Background:
         self._worker = worker
         self._runtime = runtime
         self._busy = busy
-        self._errands: dict[tuple[Kind, str], Errand] = {}
+        self._errands: dict[tuple[Kind, Name], Errand] = {}
         self._cancel: CancelToken | None = None
         self._run: Errand | None = None
         self._kind = Kind.FOLLOW
@@ -75,25 +81,21 @@ class Background:
         """Whether nothing is left to be done."""
         return not self._errands and self._cancel is None
 
-    def want(self, kind: Kind, uri: str, errand: Errand) -> None:
+    def want(self, kind: Kind, document: Name, errand: Errand) -> None:
         """Have something done for a document, instead of the same kind wanted before."""
-        self._errands.pop((kind, uri), None)
-        self._errands[kind, uri] = errand
+        self._errands.pop((kind, document), None)
+        self._errands[kind, document] = errand
 
-    def wanted(self, kind: Kind) -> list[str]:
-        """The documents for which something of a kind is to be done."""
-        return [uri for each, uri in self._errands if each is kind]
+    @property
+    def wanted(self) -> tuple[tuple[Kind, Name], ...]:
+        """What is to be done, for which documents."""
+        return tuple(self._errands)
 
-    def forget(self, kind: Kind, uri: str) -> None:
+    def forget(self, kind: Kind, document: Name) -> None:
         """It isn't wanted any more."""
-        errand = self._errands.pop((kind, uri), None)
+        errand = self._errands.pop((kind, document), None)
         if errand is not None and errand is self._run:
             self.pause()
-
-    def clear(self) -> None:
-        """Stop, and want nothing any more."""
-        self._errands.clear()
-        self.pause()
 
     def pause(self) -> None:
         """Leave the processor to a request."""
@@ -125,12 +127,12 @@ class Background:
 
         self._worker.submit(Priority.BACKGROUND, job).add_done_callback(done)
 
-    def _next(self) -> tuple[Kind, str]:
+    def _next(self) -> tuple[Kind, Name]:
         """Of the most important kind, the newest."""
         first = min(kind for kind, _ in self._errands)
         return next(key for key in reversed(self._errands) if key[0] == first)
 
-    def _done(self, key: tuple[Kind, str], errand: Errand, future: Future[Any]) -> None:
+    def _done(self, key: tuple[Kind, Name], errand: Errand, future: Future[Any]) -> None:
         self._cancel = self._run = None
         error = future.exception()
         if not isinstance(error, Cancelled):
@@ -144,3 +146,54 @@ class Background:
             elif wanted:
                 errand.done(future.result())
         self.go_on()
+
+
+class Part:
+    """The errands of one owner's documents, among those of all. Used from the event loop."""
+
+    def __init__(
+        self, background: Background, owner: int, view: Callable[[Runtime], Runtime]
+    ) -> None:
+        """``view`` makes of what's loaded what the owner's errands are given, on the worker."""
+        self._background = background
+        self._owner = owner
+        self._view = view
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is left to be done, for nobody."""
+        return self._background.idle
+
+    def want(self, kind: Kind, uri: str, errand: Errand) -> None:
+        """Have something done for a document: see :meth:`Background.want`."""
+
+        def work(runtime: Runtime, cancel: CancelToken) -> Any:
+            return errand.work(self._view(runtime), cancel)
+
+        self._background.want(kind, (self._owner, uri), replace(errand, work=work))
+
+    def wanted(self, kind: Kind) -> list[str]:
+        """The documents for which something of a kind is to be done."""
+        return [uri for each, uri in self._mine() if each is kind]
+
+    def forget(self, kind: Kind, uri: str) -> None:
+        """It isn't wanted any more."""
+        self._background.forget(kind, (self._owner, uri))
+
+    def clear(self) -> None:
+        """Stop, and want nothing any more."""
+        for kind, uri in self._mine():
+            self.forget(kind, uri)
+        self.pause()
+
+    def pause(self) -> None:
+        """Leave the processor to a request."""
+        self._background.pause()
+
+    def go_on(self) -> None:
+        """Run the next errand, whosoever it is: see :meth:`Background.go_on`."""
+        self._background.go_on()
+
+    def _mine(self) -> list[tuple[Kind, str]]:
+        wanted = self._background.wanted
+        return [(kind, uri) for kind, (owner, uri) in wanted if owner == self._owner]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -63,6 +64,13 @@ class PromptBuilder:
         self._anchors: dict[str, Anchor] = {}
         self._heads: dict[str, Head] = {}
         self._met: set[str] = set()
+
+    def for_others(self) -> PromptBuilder:
+        """One for other documents, which knows none yet."""
+        other = copy(self)
+        # It's one of us.
+        other._anchors, other._heads, other._met = {}, {}, set()  # noqa: SLF001
+        return other
 
     def anchors(self, layout: str) -> bool:
         """Whether a layout of the settings means the anchored one for this model."""

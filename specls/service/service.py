@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from time import perf_counter
@@ -15,17 +16,18 @@ from specls.core import CancelToken
 from specls.engine.engine import Engine
 from specls.errors import Cancelled, SpeclsError
 from specls.service.ahead import Ahead
-from specls.service.background import Background
+from specls.service.background import Part
 from specls.service.completion import Completion, Origin, Request, complete, known, parts_of
 from specls.service.exclude import Exclusion
 from specls.service.heads import Choice, Heads
-from specls.service.interface import Loader
-from specls.service.models import Models, State
+from specls.service.interface import Runtime
+from specls.service.models import State, Status
 from specls.service.parts import Context, is_shown
+from specls.service.shared import Shared, viewer
 from specls.service.shown import Found, ShownSuggestions
 from specls.service.unwanted import Deletions, is_inside_a_word
 from specls.service.visits import Visits
-from specls.service.worker import Priority, Worker
+from specls.service.worker import Priority
 from specls.service.workspace import View
 from specls.settings import Settings, camel
 
@@ -71,14 +73,18 @@ class _Running:
 
 
 class CompletionService:
-    """Answers requests with the newest of a document first. Used from one event loop.
+    """Answers one connection's requests, the newest of a document first. Used from one event loop.
 
-    The models live on a worker thread; the loop never waits for them but in coroutines.
+    The models live on a worker thread; the loop never waits for them but in coroutines. They're
+    shared with other connections; documents, settings and what was shown aren't.
     """
 
-    def __init__(self, load: Loader) -> None:
-        self._worker = Worker()
-        self.models = Models(load, self._worker)
+    def __init__(self, shared: Shared) -> None:
+        self._shared = shared
+        self._worker = shared.worker
+        self.models = shared.models
+        self.on_status: Callable[[Status], None] = lambda _status: None
+        """Called on the event loop whenever the state of the models changes."""
         self.settings = Settings()
         self.counters = Counters()
         self.last: Completion | None = None
@@ -97,9 +103,9 @@ class CompletionService:
         self._visits = Visits()
         self._heads = Heads()
         """Of the worker alone."""
-        self._background = Background(
-            self._worker, lambda: self.models.runtime, lambda: bool(self._running)
-        )
+        owner = shared.join(self)
+        self._view = viewer(owner)
+        self._background = Part(shared.background, owner, self._view)
         self._ahead = Ahead(self._background, self._shown, self._choice)
 
     @property
@@ -107,16 +113,33 @@ class CompletionService:
         """Whether no request runs and nothing is left to be done in the background."""
         return not self._running and self._background.idle
 
-    async def configure(self, settings: Settings) -> None:
-        """Follow new settings; load the models when none are there or others are asked for."""
-        before, self.settings = self.settings, settings
+    @property
+    def busy(self) -> bool:
+        """Whether requests run."""
+        return bool(self._running)
+
+    async def configure(self, settings: Settings) -> str | None:
+        """Follow new settings; load the models when none are there or others are asked for.
+
+        What comes back is why other models than the settings ask for are used, if that's so.
+        """
+        self.settings = settings
         self.exclude()
-        if self.models.wants(before, settings):
-            self._stop_all()
-            self._shown.clear()
-            await self.models.load(settings)
-            if self._newest is not None:
-                self.opened(self._newest)
+        return await self._shared.follow(self, settings)
+
+    def tell(self, status: Status) -> None:
+        """The state of the models changed."""
+        self.on_status(status)
+
+    def unloading(self) -> None:
+        """The models make way for others: stop what uses them."""
+        self._stop_all()
+        self._shown.clear()
+
+    def loaded(self) -> None:
+        """Other models are there, or those that were before: have the newest document ready."""
+        if self._newest is not None:
+            self.opened(self._newest)
 
     def exclude(self) -> None:
         """Follow what the settings exclude, and the workspace's folders; forget what is now."""
@@ -129,7 +152,7 @@ class CompletionService:
     def _forget_excluded(self, exclusion: Exclusion) -> None:
         """On the worker: forget what was read of documents that show something excluded."""
         self._heads.clear()
-        if (runtime := self.models.runtime) is None:
+        if (runtime := self._runtime) is None:
             return
         for uri, head in runtime.prompts.heads.items():
             if not is_shown(head, exclusion):
@@ -154,7 +177,7 @@ class CompletionService:
         request = Request(snapshot, position, self.settings)
 
         def look() -> Context:
-            runtime = self.models.runtime
+            runtime = self._runtime
             return Context() if runtime is None else Context(parts_of(runtime, request))
 
         self._background.pause()
@@ -253,9 +276,9 @@ class CompletionService:
 
         def job() -> Completion:
             self.last_wait_seconds = perf_counter() - queued
-            if self.models.runtime is None:
+            if (runtime := self._runtime) is None:
                 raise Cancelled("The models were unloaded.")
-            return complete(self.models.runtime, request, cancel)
+            return complete(runtime, request, cancel)
 
         answer = asyncio.wrap_future(self._worker.submit(Priority.REQUEST, job))
         answer.add_done_callback(_retrieve)
@@ -342,7 +365,7 @@ class CompletionService:
 
         def forget() -> None:
             self._heads.forget(uri)
-            if (runtime := self.models.runtime) is not None:
+            if (runtime := self._runtime) is not None:
                 (runtime.engine.close if kept else runtime.engine.drop)(uri)
                 runtime.prompts.forget(uri)
 
@@ -380,14 +403,22 @@ class CompletionService:
             "lastCompletion": last,
         }
 
-    def shutdown(self, timeout: float) -> bool:
-        """Stop everything and free the models; False if that takes more than ``timeout`` seconds.
+    @property
+    def _runtime(self) -> Runtime | None:
+        """What is loaded, as this connection uses it; on the worker."""
+        runtime = self.models.runtime
+        return None if runtime is None else self._view(runtime)
 
-        Callable without a running loop.
-        """
-        self.models.give_up()
+    def leave(self) -> None:
+        """The connection ended: free what its documents take. Others go on."""
         self._stop_all()
-        return self._worker.stop(self.models.unload, timeout)
+        for uri in list(self._open):
+            self.close(uri)
+        self._shared.leave(self)
+
+    def shutdown(self, timeout: float) -> bool:
+        """Stop everything, for all connections: see :meth:`Shared.shutdown`."""
+        return self._shared.shutdown(timeout)
 
 
 def _origin(found: Found) -> Origin:

@@ -20,6 +20,7 @@ from specls.service.interface import Runtime
 from specls.service.models import State, Status
 from specls.service.prompts import PromptBuilder
 from specls.service.service import CompletionService
+from specls.service.shared import Shared
 from specls.settings import Settings
 from tests.bench.files import document
 from tests.fakes import END, MIDDLE, ByteTokenizer, ScriptedModel
@@ -108,7 +109,7 @@ class Scripted:
 
 @pytest.fixture
 async def service() -> AsyncIterator[CompletionService]:
-    service = CompletionService(Scripted())
+    service = CompletionService(Shared(Scripted()))
     yield service
     assert service.shutdown(DEADLINE)
 

@@ -26,6 +26,7 @@ from specls.service.healing import Spelling
 from specls.service.interface import Runtime
 from specls.service.prompts import Built, PromptBuilder
 from specls.service.service import CompletionService
+from specls.service.shared import Shared
 from specls.settings import Settings
 from tests.fakes import END, PREFIX, ByteTokenizer, ScriptedModel
 
@@ -182,9 +183,9 @@ def main(kind: type[ScriptedLoader] = ScriptedLoader) -> int:
 
     async def run() -> int:
         loader = kind()
-        service = CompletionService(loader)
+        service = CompletionService(Shared(loader))
         server = Server(service)
-        service.models.on_status = server.tell
+        service.on_status = server.tell
         _register(server, loader)
         return await server.serve(reader, writer)
 

@@ -18,6 +18,7 @@ from specls.service.interface import Runtime
 from specls.service.models import State
 from specls.service.prompts import PromptBuilder
 from specls.service.service import CompletionService
+from specls.service.shared import Shared
 from specls.settings import Settings
 from tests.fakes import END, MIDDLE, ByteTokenizer, ScriptedModel
 
@@ -52,9 +53,9 @@ class Bench:
         self.go.set()
         self.busy = threading.Event()
         self.model.on_decode = self._hold
-        self.service = CompletionService(self)
+        self.service = CompletionService(Shared(self))
         self.states: list[State] = []
-        self.service.models.on_status = lambda status: self.states.append(status.state)
+        self.service.on_status = lambda status: self.states.append(status.state)
 
     def _hold(self) -> None:
         self.busy.set()

@@ -322,7 +322,7 @@ async def test_typed_text_needn_t_wait_for_other_work(bench: Bench) -> None:
     await bench.complete(LONG + "|")
     await until(bench.busy.is_set)
     bench.service.changed(*place("x = 1\nyy|", "file:///b"))
-    kinds = bench.service._background
+    kinds = bench.service._shared.background
     await until(lambda: kinds._kind.name == "FOLLOW" or kinds.idle)
     await until(lambda: idle(bench.service))
     assert any(bytes(held[-2:]) == b"yy" for held in bench.model.held.values() if held[-1] < 256)

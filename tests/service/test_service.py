@@ -147,9 +147,9 @@ async def test_a_document_that_made_way_is_answered_from_a_small_window(bench: B
     await bench.service.configure(Settings(prefetch=False))
     await bench.complete(LONG + "|")
     await until(lambda: bench.service._background.idle)
-    assert bench.service.models.runtime is not None
-    bench.service.models.runtime.engine.close("file:///a")
-    bench.service.models.runtime.engine.prefill_rate.value = 0.0
+    assert bench.service._runtime is not None
+    bench.service._runtime.engine.close("file:///a")
+    bench.service._runtime.engine.prefill_rate.value = 0.0
     assert await bench.complete(LONG + "h|", fresh=True) == "ello"
     assert bench.last.partial_window
     assert bench.last.prefilled_tokens <= 212

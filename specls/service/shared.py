@@ -1,0 +1,120 @@
+"""What all connections of a process share: the engine's thread, the models, whose turn it is."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Protocol
+
+from specls.service.background import Background
+from specls.service.interface import Loader, Runtime
+from specls.service.models import Models, State, Status
+from specls.service.worker import Worker
+from specls.settings import Settings
+
+_OTHERS_CHOSE = (
+    "Another editor window loaded the models with other settings, and one engine serves all "
+    "windows: this window uses what is loaded. Change a setting here, or close the other windows "
+    "and open this one again, to load what these settings ask for."
+)
+
+
+class Member(Protocol):
+    """One connection, as the others see it. Used from the event loop."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether requests of it run."""
+
+    def unloading(self) -> None:
+        """The models make way for others: stop what uses them."""
+
+    def loaded(self) -> None:
+        """Other models are there, or those that were before."""
+
+    def tell(self, status: Status) -> None:
+        """The state of the models changed."""
+
+
+class Shared:
+    """One engine for all connections. Used from one event loop.
+
+    A connection that comes while others are there takes what is loaded. Whoever changes a setting
+    that needs a load afterwards loads for all (docs/decisions/0012).
+    """
+
+    def __init__(self, load: Loader) -> None:
+        self.worker = Worker()
+        self.models = Models(load, self.worker)
+        self.models.on_status = self._tell
+        self.background = Background(self.worker, lambda: self.models.runtime, self._busy)
+        self._members: dict[Member, Settings | None] = {}
+        """Who is connected, with the settings that it came to, once it told them."""
+        self._asked = Settings()
+        """What was loaded last, or tried."""
+        self._numbers = itertools.count()
+
+    def join(self, member: Member) -> int:
+        """Take a connection in; a number that is its own."""
+        self._members[member] = None
+        return next(self._numbers)
+
+    def leave(self, member: Member) -> None:
+        """A connection ended."""
+        self._members.pop(member, None)
+
+    async def follow(self, member: Member, settings: Settings) -> str | None:
+        """Load the models when the settings of a connection ask for others.
+
+        What comes back is why that isn't done, to be told to its user.
+        """
+        before, self._members[member] = self._members.get(member), settings
+        others = any(known for each, known in self._members.items() if each is not member)
+        loaded = self.models.status.state not in {State.IDLE, State.FAILED}
+        wants = self.models.wants(self._asked, settings)
+        if loaded and others and before is None:
+            return _OTHERS_CHOSE if wants else None
+        if not wants or (before is not None and not self.models.wants(before, settings)):
+            return None
+        self._asked = settings
+        for each in tuple(self._members):
+            each.unloading()
+        await self.models.load(settings)
+        for each in tuple(self._members):
+            each.loaded()
+        return None
+
+    def _busy(self) -> bool:
+        return any(each.busy for each in self._members)
+
+    def _tell(self, status: Status) -> None:
+        for each in tuple(self._members):
+            each.tell(status)
+
+    def shutdown(self, timeout: float) -> bool:
+        """Stop everything and free the models; False if that takes more than ``timeout`` seconds.
+
+        Callable without a running loop.
+        """
+        self.models.give_up()
+        for each in tuple(self._members):
+            each.unloading()
+        return self.worker.stop(self.models.unload, timeout)
+
+
+def viewer(owner: int) -> Callable[[Runtime], Runtime]:
+    """What makes of the loaded models what a connection uses: its documents are its own.
+
+    To be called from the worker.
+    """
+    whole = mine = None
+
+    def view(runtime: Runtime) -> Runtime:
+        nonlocal whole, mine
+        if mine is None or whole is not runtime:
+            engine, prompts = runtime.engine.seen_by(owner), runtime.prompts.for_others()
+            whole, mine = runtime, replace(runtime, engine=engine, prompts=prompts)
+        return mine
+
+    return view
