@@ -14,7 +14,7 @@ from pygls.lsp.server import LanguageServer
 
 import specls
 from specls.context.text import Encoding
-from specls.lsp.convert import inline_item, spot_of
+from specls.lsp import inline
 from specls.lsp.loading import LoadReport
 from specls.lsp.process import watch_process
 from specls.lsp.protocol import Protocol, make_converter
@@ -50,6 +50,7 @@ class Server(LanguageServer):
         )
         self.service = service
         self._initial = self._settings = Settings()
+        self.inline = inline.InlineCompletion(self.protocol.documents, service)
         self._report = LoadReport(self, self.show, self.spawn)
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopped: asyncio.Future[int] | None = None
@@ -58,6 +59,7 @@ class Server(LanguageServer):
         self.protocol.on_close = service.close
         self.protocol.on_exit = self.stop
         _register(self)
+        inline.register(self, self.inline)
 
     # -- running -----------------------------------------------------------------------------
 
@@ -186,31 +188,6 @@ def _in_words(problems: list[Problem]) -> str:
     return "these settings are wrong and were ignored: " + "; ".join(map(str, problems))
 
 
-def _inline_completion(
-    server: Server, params: types.InlineCompletionParams
-) -> Coroutine[Any, Any, types.InlineCompletionList]:
-    """Take the documents as they are now; the coroutine computes."""
-    documents = server.protocol.documents
-    snapshot = documents.get(params.text_document.uri)
-    if snapshot is None:
-        raise JsonRpcInvalidParams("The document isn't open: send textDocument/didOpen first.")
-    encoding = documents.encoding
-    position = snapshot.text.clamp(params.position.line, params.position.character, encoding)
-    spot = spot_of(snapshot, position, params.context.selected_completion_info, encoding)
-
-    fresh = params.context.trigger_kind is types.InlineCompletionTriggerKind.Invoked
-
-    async def compute() -> types.InlineCompletionList:
-        completion = await server.service.complete(spot.snapshot, spot.position, fresh=fresh)
-        if completion is None or not completion.text:
-            return types.InlineCompletionList(items=[])
-        texts = (completion.text, *completion.alternatives)
-        items = [inline_item(spot, snapshot, text, encoding) for text in texts]
-        return types.InlineCompletionList(items=items)
-
-    return compute()
-
-
 def _context(server: Server, params: Any) -> Coroutine[Any, Any, dict[str, object]]:
     """What the model would be given at a place: parameters as of a hover."""
     place = server.protocol.read(params, types.TextDocumentPositionParams)
@@ -246,12 +223,6 @@ def _register(server: Server) -> None:
     @feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     def change_folders(params: types.DidChangeWorkspaceFoldersParams) -> None:
         server.change_folders(params.event)
-
-    @feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())
-    def inline_completion(
-        params: types.InlineCompletionParams,
-    ) -> Coroutine[Any, Any, types.InlineCompletionList]:
-        return _inline_completion(server, params)
 
     @feature(types.TEXT_DOCUMENT_DID_SAVE)
     def did_save(params: types.DidSaveTextDocumentParams) -> None:
