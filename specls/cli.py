@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 import specls
-from specls.commands import bench, complete, doctor, models, serve, verify
+from specls.commands import bench, complete, doctor, models, serve, settings, verify
 from specls.errors import SettingsError, SpeclsError
 
 _INTERRUPTED = 130
@@ -53,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"specls {specls.__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (serve, complete, models, doctor, verify, bench):
+    for command in (serve, complete, models, settings, doctor, verify, bench):
         command.register(commands)
     return parser
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
 
-from specls.settings import Problem, Settings, camel, describe, parse, settings_page
+from specls import cli
+from specls.settings import DEFINITIONS, Problem, Settings, camel, parse
 
 
 def test_nothing_given_means_the_defaults() -> None:
@@ -77,7 +81,7 @@ def test_an_unknown_setting_is_named() -> None:
     """A name that doesn't exist is told with those that do."""
     settings, (problem,) = parse({"modle": "x"})
     assert settings == Settings()
-    assert str(problem).startswith("modle: no such setting; known are model, draftModel,")
+    assert str(problem).startswith("modle: no such setting; known are enabled, model,")
 
 
 def test_settings_must_be_an_object() -> None:
@@ -95,11 +99,91 @@ def test_names_are_camel_case() -> None:
 
 def test_every_default_is_allowed() -> None:
     """Each setting's default passes its own rules."""
-    given = {name: default for name, default, _, _ in describe()}
+    given = {definition.name: definition.plain_default for definition in DEFINITIONS}
     assert parse(given) == (Settings(), [])
 
 
-def test_the_page_is_fresh() -> None:
-    """docs/settings.md is what the definitions make of it (`python -m specls.settings`)."""
+def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """What `specls settings` prints with these words."""
+    assert cli.main(["settings", *words]) == 0
+    return capsys.readouterr().out
+
+
+def test_the_page_is_fresh(capsys: pytest.CaptureFixture[str]) -> None:
+    """docs/settings.md is what `specls settings` prints."""
     page = Path(__file__).parents[1] / "docs" / "settings.md"
-    assert page.read_text(encoding="utf-8") == settings_page()
+    assert page.read_text(encoding="utf-8") == printed(capsys)
+
+
+def test_the_readme_names_only_settings_there_are() -> None:
+    """Each setting in the README's table exists and has the default that the table says."""
+    readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    table = readme.partition("\n## Settings\n")[2].partition("\n## ")[0]
+    rows = [row.split("|") for row in table.splitlines() if row.startswith("| `")]
+    told = {
+        name: default
+        for _, names, defaults, *_ in rows
+        for name, default in zip_longest(
+            re.findall("`(.+?)`", names), re.findall("`(.+?)`", defaults)
+        )
+    }
+    defaults = {each.name: json.dumps(each.plain_default).strip('"') for each in DEFINITIONS}
+    assert len(told) > 20
+    assert told.keys() <= defaults.keys()
+    assert told == {name: told[name] and defaults[name] for name in told}
+
+
+def test_the_schema_has_each_setting(capsys: pytest.CaptureFixture[str]) -> None:
+    """The JSON schema holds the type, range and default of each kind of setting."""
+    schema = json.loads(printed(capsys, "--format", "json-schema"))
+    properties = schema["properties"]
+    assert list(properties) == [definition.name for definition in DEFINITIONS]
+    assert schema["additionalProperties"] is False
+    for each in properties.values():
+        assert each.pop("description")
+    assert properties["enabled"] == {"type": "boolean", "default": True}
+    assert properties["maxLines"] == {
+        "type": "integer",
+        "minimum": 1,
+        "maximum": 200,
+        "default": 24,
+    }
+    assert properties["minP"]["type"] == "number"
+    assert properties["kvType"] == {"type": "string", "enum": ["f16", "q8_0"], "default": "f16"}
+    assert properties["model"] == {
+        "type": "string",
+        "pattern": "\\S",
+        "default": "qwen2.5-coder-1.5b",
+    }
+    assert properties["threads"] == {
+        "anyOf": [
+            {"type": "string", "enum": ["auto"]},
+            {"type": "integer", "minimum": 1, "maximum": 512},
+        ],
+        "default": "auto",
+    }
+    assert properties["exclude"] == {
+        "type": "array",
+        "items": {"type": "string"},
+        "default": [],
+    }
+    assert properties["enable"] == {
+        "type": "object",
+        "additionalProperties": {"type": "boolean"},
+        "default": {},
+    }
+
+
+def test_the_schema_of_vscode_names_the_section(capsys: pytest.CaptureFixture[str]) -> None:
+    """VS Code gets each setting under `specls.`, with a scope: models are the machine's."""
+    properties = json.loads(printed(capsys, "--format", "vscode"))
+    assert list(properties) == [f"specls.{definition.name}" for definition in DEFINITIONS]
+    assert properties["specls.maxLines"]["scope"] == "resource"
+    assert properties["specls.model"]["scope"] == "machine-overridable"
+    assert properties["specls.enabled"] == {
+        "type": "boolean",
+        "default": True,
+        "markdownDescription": DEFINITIONS[0].text,
+        "scope": "resource",
+        "order": 0,
+    }

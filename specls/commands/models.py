@@ -23,12 +23,19 @@ def register(subparsers: Subparsers) -> None:
         description="Models lie in SPECLS_MODELS, or else in the user's cache folder.",
     )
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    _add(actions, "list", "show all models of the catalogue, and which are on this machine")
+    show = _add(actions, "list", "show all models of the catalogue, and which are on this machine")
+    show.add_argument("--json", action="store_true", help="one object, for programs")
 
     pull = _add(actions, "pull", "fetch models; continues where an earlier pull was interrupted")
     pull.add_argument("ids", nargs="*", metavar="ID", help=_ID)
     pull.add_argument(
         "--default", action="store_true", help="the default target model and its draft"
+    )
+
+    pull.add_argument(
+        "--json",
+        action="store_true",
+        help="how it gets on as one object in each line of stdout: id, done, total, state",
     )
 
     verify = _add(actions, "verify", "read models whole and compare their sha256")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,10 +11,11 @@ from rich.console import Console
 from rich.table import Table
 
 from specls.catalogue.files import in_words, size_of
+from specls.catalogue.listing import rows
 from specls.catalogue.results import State
 from specls.catalogue.store import ModelStore
-from specls.commands.progress import progress_on_stderr
-from specls.errors import ModelDamaged, ModelNotFetched, SettingsError
+from specls.commands.progress import JsonProgress, progress_on_stderr
+from specls.errors import ModelDamaged, ModelNotFetched, SettingsError, SpeclsError
 from specls.settings import Settings
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from specls.catalogue.entries import ModelEntry
+    from specls.catalogue.sources import Progress
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C, as shells have it."""
@@ -29,9 +32,18 @@ _WIDE = 140
 """The width that holds every column of the list whole."""
 
 
-def show(_: argparse.Namespace) -> int:
-    """Print a table of the catalogue."""
+def show(arguments: argparse.Namespace) -> int:
+    """Print the catalogue as a table, or as one object for programs."""
     store = ModelStore()
+    if arguments.json:
+        models = [row.as_dict() for row in rows(store)]
+        _print(json.dumps({"models": models, "folder": str(store.folder)}))
+    else:
+        _show_table(store)
+    return 0
+
+
+def _show_table(store: ModelStore) -> None:
     console = Console(highlight=False)
     if not console.is_terminal:
         # A pipe has no width: cells mustn't be broken for the program that reads them.
@@ -52,7 +64,6 @@ def show(_: argparse.Namespace) -> int:
         )
     console.print(table)
     console.print(f"Folder: {store.folder}", soft_wrap=True, markup=False)
-    return 0
 
 
 def _drafts(entry: ModelEntry, *, short: bool) -> str:
@@ -84,16 +95,33 @@ def pull(arguments: argparse.Namespace) -> int:
             "`specls models pull --default` fetches it; `specls models list` shows all."
         )
     entries = [store.entry(name) for name in dict.fromkeys(names)]
-    return next((code for entry in entries if (code := _pull_one(store, entry))), 0)
+    one = _pull_one_in_json if arguments.json else _pull_one
+    return next((code for entry in entries if (code := one(store, entry))), 0)
+
+
+def _pull_one_in_json(store: ModelStore, entry: ModelEntry) -> int:
+    """The same; how it ended is the last line, whatever stderr says of it."""
+    progress = JsonProgress(entry.id, sys.stdout, sys.stderr)
+    try:
+        code = _fetch(store, entry, progress)
+    except SpeclsError as error:
+        progress.end("failed", str(error))
+        raise
+    progress.end("interrupted" if code else "done")
+    return code
 
 
 def _pull_one(store: ModelStore, entry: ModelEntry) -> int:
+    with progress_on_stderr() as progress:
+        return _fetch(store, entry, progress)
+
+
+def _fetch(store: ModelStore, entry: ModelEntry, progress: Progress) -> int:
     # Imported here, for only this one needs the network's libraries.
     from specls.catalogue.fetch import pull as fetch  # noqa: PLC0415
 
     try:
-        with progress_on_stderr() as progress:
-            fetch(store, entry, progress)
+        fetch(store, entry, progress)
     except KeyboardInterrupt:
         kept = sum(size_of(path) for path in store.files(entry).partials())
         _say(

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-from dataclasses import fields
+from collections.abc import Callable, Mapping
 
 from specls.errors import SettingsError
-from specls.settings import Settings, camel, parse
+from specls.settings import DEFINITIONS, Settings, parse
+from specls.settings.definition import Definition, Form
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
     """Add an option for each setting; ``max_tokens`` is ``--max-tokens``."""
     group = parser.add_argument_group("settings", "as in the editor's settings")
-    for item in fields(Settings):
+    for definition in DEFINITIONS:
         group.add_argument(
-            _flag(item.name),
+            definition.flag,
             metavar="VALUE",
-            help=f"{item.metadata['text']} {_default(item.default)}".replace("%", "%%"),
+            help=f"{definition.text} {_default(definition.default)}".replace("%", "%%"),
         )
 
 
@@ -33,22 +34,26 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
     Raises:
         SettingsError: names each wrong option and what it may be.
     """
-    given: dict[str, object] = {}
-    for item in fields(Settings):
-        value = getattr(arguments, item.name)
-        if value is not None and item.metadata["low"] is not None:
-            with contextlib.suppress(ValueError):
-                value = float(value) if item.metadata["fraction"] else int(value)
-        elif item.metadata["switch"]:
-            value = _SWITCH.get(value, value)
-        elif value is not None and item.metadata["form"]:
-            value = _READERS[item.metadata["form"]](value)
-        given[camel(item.name)] = value
+    given = {each.name: _read(each, getattr(arguments, each.field)) for each in DEFINITIONS}
     settings, problems = parse(given)
     if problems:
-        flags = {camel(item.name): _flag(item.name) for item in fields(Settings)}
+        flags = {definition.name: definition.flag for definition in DEFINITIONS}
         raise SettingsError("; ".join(f"{flags[each.name]}: {each.message}" for each in problems))
     return settings
+
+
+def _read(definition: Definition, text: str | None) -> object:
+    """The value that a text stands for; the text itself where it stands for none."""
+    if text is None:
+        return None
+    if definition.form is not None:
+        return _READERS[definition.form](text)
+    if definition.switch:
+        return _SWITCH.get(text, text)
+    if definition.low is not None:
+        with contextlib.suppress(ValueError):
+            return float(text) if definition.fraction else int(text)
+    return text
 
 
 _SWITCH = {"true": True, "false": False}
@@ -63,11 +68,10 @@ def _switches(value: str) -> dict[str, object]:
     return {name: _SWITCH.get(each, each) for name, _, each in pairs}
 
 
-_READERS = {"patterns": _patterns, "switches": _switches}
-
-
-def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")
+_READERS: Mapping[Form, Callable[[str], object]] = {
+    Form.PATTERNS: _patterns,
+    Form.SWITCHES: _switches,
+}
 
 
 def count(text: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from contextlib import contextmanager
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 _PAUSE_SECONDS = 2.0
 """Between two lines of one piece of work; shorter work gets no line at all."""
+
+
+_STEP_SECONDS = 0.25
+"""Between two lines for a program."""
 
 
 class BarProgress:
@@ -66,6 +71,51 @@ class LineProgress:
     def note(self, text: str) -> None:
         """See :class:`specls.catalogue.sources.Progress`."""
         self._out.write(f"{text}\n")
+        self._out.flush()
+
+
+class JsonProgress:
+    """An object in each line, for the editor that runs the pull; notes go to stderr.
+
+    ``state`` is ``fetching`` or ``checking``, in the last line ``done``, ``interrupted`` or
+    ``failed`` (with a ``message``). Amounts are bytes.
+    """
+
+    def __init__(
+        self,
+        identifier: str,
+        out: TextIO,
+        notes: TextIO,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._id = identifier
+        self._out = out
+        self._notes = notes
+        self._clock = clock
+        self._amounts = (0, 0)
+        self._said: dict[str, float] = {}
+
+    def report(self, label: str, done: int, total: int) -> None:
+        """See :class:`specls.catalogue.sources.Progress`."""
+        self._amounts = (done, total)
+        state, now = "fetching" if label == self._id else "checking", self._clock()
+        if done == total or now - self._said.get(state, -_STEP_SECONDS) >= _STEP_SECONDS:
+            self._said[state] = now
+            self._write(state)
+
+    def note(self, text: str) -> None:
+        """See :class:`specls.catalogue.sources.Progress`."""
+        self._notes.write(f"{text}\n")
+        self._notes.flush()
+
+    def end(self, state: str, message: str = "") -> None:
+        """How it ended."""
+        self._write(state, **({"message": message} if message else {}))
+
+    def _write(self, state: str, **more: str) -> None:
+        done, total = self._amounts
+        line = {"id": self._id, "done": done, "total": total, "state": state, **more}
+        self._out.write(f"{json.dumps(line)}\n")
         self._out.flush()
 
 

@@ -5,41 +5,19 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import Enum
 
 from specls.errors import Cancelled, SpeclsError
 from specls.service.interface import Loader, Runtime
 from specls.service.worker import Priority, Worker
-from specls.settings import Settings
+from specls.settings import DEFINITIONS, Settings
+from specls.settings.definition import Scope
 
 logger = logging.getLogger(__name__)
 
-_LIVE = frozenset(
-    {
-        "max_tokens",
-        "multiline",
-        "max_lines",
-        "answer_budget_ms",
-        "confidence",
-        "alternatives",
-        "temperature",
-        "top_k",
-        "top_p",
-        "min_p",
-        "sampling_seed",
-        "prefix_tokens",
-        "suffix_tokens",
-        "workspace_tokens",
-        "prompt_layout",
-        "suffix_reuse",
-        "cold_budget_ms",
-        "prefetch",
-        "enable",
-        "exclude",
-    }
-)
-"""Settings that the next request follows; a change of any other loads the models anew."""
+_RELOADED = tuple(each.field for each in DEFINITIONS if each.scope is Scope.MODELS)
+"""Settings whose change loads the models anew; the next request follows any other."""
 
 
 class State(Enum):
@@ -78,8 +56,7 @@ class Models:
         """Whether a change of the settings needs a load: what failed is tried again."""
         if self.status.state in {State.IDLE, State.FAILED}:
             return True
-        names = (item.name for item in fields(Settings) if item.name not in _LIVE)
-        return any(getattr(before, name) != getattr(after, name) for name in names)
+        return any(getattr(before, name) != getattr(after, name) for name in _RELOADED)
 
     async def load(self, settings: Settings) -> None:
         """Replace the models. A later call overtakes this one, which is then given up."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -15,7 +16,7 @@ from rich.progress import Progress, TextColumn
 
 from specls.catalogue import store as store_module
 from specls.commands import models, models_actions
-from specls.commands.progress import BarProgress, LineProgress
+from specls.commands.progress import BarProgress, JsonProgress, LineProgress
 from specls.errors import DownloadFailed, ModelError, ModelNotFetched, SettingsError, UnknownModel
 from tests.catalogue.fakes import MODEL, WHOLE, catalogue_of, digest, tiny
 
@@ -51,6 +52,79 @@ def test_list_shows_what_is_here(here: Path, capsys: pytest.CaptureFixture[str])
     assert ["tiny", "target", "5.4", "kB", "Q4_K_M", "MIT", "50", "%", "-"] in rows
     assert ["fresh", "target", "?", "(5K)", "Q4_K_M", "MIT", "no", "-"] in rows
     assert rows[-1][0] == "Folder:"
+
+
+def test_list_for_programs(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With --json the list is one object, with the fields of `specls/models`."""
+    (here / "tiny.gguf").write_bytes(MODEL)
+
+    assert specls("list", "--json") == 0
+
+    rest = {"kind": "target", "licence": "MIT", "drafts": []}
+    assert json.loads(capsys.readouterr().out) == {
+        "models": [
+            {
+                "id": "tiny",
+                "name": "tiny (5K, Q4_K_M)",
+                "bytes": 5383,
+                "present": True,
+                "state": "unchecked",
+                **rest,
+            },
+            {
+                "id": "fresh",
+                "name": "fresh (5K, Q4_K_M)",
+                "bytes": None,
+                "present": False,
+                "state": "no",
+                **rest,
+            },
+        ],
+        "folder": str(here),
+    }
+
+
+@pytest.mark.usefixtures("wheels", "here")
+def test_pull_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    """With --json each line of stdout is an object; the last says that all of it is there."""
+    assert specls("pull", "--json", "tiny") == 0
+
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {(each["id"], each["total"]) for each in lines} == {("tiny", 5383)}
+    states = dict.fromkeys(each["state"] for each in lines)
+    assert list(states) == ["fetching", "checking", "done"]
+    assert lines[-1] == {"id": "tiny", "done": 5383, "total": 5383, "state": "done"}
+
+
+def test_a_failed_pull_says_so_to_programs(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last line has the message that the error has."""
+
+    def fail(*_: object) -> None:
+        raise DownloadFailed(f"{here} is full.")
+
+    monkeypatch.setattr("specls.catalogue.fetch.pull", fail)
+    with pytest.raises(DownloadFailed):
+        specls("pull", "--json", "tiny")
+    assert json.loads(capsys.readouterr().out) == {
+        "id": "tiny",
+        "done": 0,
+        "total": 0,
+        "state": "failed",
+        "message": f"{here} is full.",
+    }
+
+
+def test_lines_for_programs_are_few() -> None:
+    """Of many reports one is written in each quarter of a second, and the last one always."""
+    out, now = io.StringIO(), [0.0]
+    progress = JsonProgress("m", out, io.StringIO(), lambda: now[0])
+    for step in range(128):
+        now[0] = step / 128
+        progress.report("m", step, 127)
+    done = [json.loads(line)["done"] for line in out.getvalue().splitlines()]
+    assert done == [0, 32, 64, 96, 127]
 
 
 @pytest.mark.parametrize(("short", "text"), [(True, "0.5b, other"), (False, "coder-0.5b, other")])
