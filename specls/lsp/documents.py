@@ -55,7 +55,11 @@ class Documents:
 
     def closed(self, params: types.DidCloseTextDocumentParams) -> None:
         """Forget a document."""
-        self._open.pop(params.text_document.uri, None)
+        self.forget(params.text_document.uri)
+
+    def forget(self, uri: str) -> None:
+        """Take a document for closed."""
+        self._open.pop(uri, None)
 
 
 def _change(event: types.TextDocumentContentChangeEvent) -> Change:

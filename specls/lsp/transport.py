@@ -16,51 +16,97 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import BinaryIO
 
 logger = logging.getLogger(__name__)
 
 LARGEST_BODY = 256 * 2**20
-"""Bytes; a longer message is refused, since its length is more likely garbage."""
+"""Bytes; a longer message is passed over."""
 
+_LARGEST_PASSED_OVER = 64 * 2**30
+"""Bytes; that a message is longer than this is more likely garbage."""
+
+_PIECE = 2**20
 _LONGEST_LINE = 4096
+_MOST_LINES = 64
 _LENGTH = re.compile(rb"content-length:[ \t]*(\d{1,18})[ \t]*\r?\n", re.IGNORECASE)
+_CHARSET = re.compile(rb"content-type:.*;[ \t]*charset=[\"']?([^\"';\s]+).*\n", re.IGNORECASE)
+_UTF8 = {"utf-8", "utf8"}  # the specification names both
 
 
 class FramingError(Exception):
     """The stream isn't what LSP prescribes, and where the next message begins is unknown."""
 
 
-def read_frame(stream: BinaryIO) -> bytes | None:
+@dataclass(frozen=True)
+class Refused:
+    """A message whose end is known and that isn't read: what to tell the client."""
+
+    reason: str
+
+
+def read_frame(stream: BinaryIO) -> bytes | Refused | None:
     """The body of the next message, None at the end of the stream.
 
     Raises:
         FramingError: no valid header comes, the stream ends inside a message, or the message is
-            longer than :data:`LARGEST_BODY`.
+            so long that its length must be garbage.
     """
-    length = None
-    while line := stream.readline(_LONGEST_LINE):
-        if line in {b"\r\n", b"\n"}:
-            if length is None:
-                raise FramingError("a header without Content-Length")
-            return _read_body(stream, length)
-        if found := _LENGTH.fullmatch(line):
-            length = int(found[1])
-        elif b":" not in line or not line.endswith(b"\n"):
-            raise FramingError("a line that is no header")
-    if length is not None:
-        raise FramingError("the stream ended inside a header")
-    return None
-
-
-def _read_body(stream: BinaryIO, length: int) -> bytes:
+    lines = _read_header(stream)
+    if not lines:
+        return None
+    length = _length(lines)
     if length > LARGEST_BODY:
-        raise FramingError(f"a message of {length} bytes; the most is {LARGEST_BODY}")
+        _pass_over(stream, length)
+        return Refused(f"The message has {length} bytes; the most is {LARGEST_BODY}.")
     body = stream.read(length)
     if len(body) < length:
         raise FramingError("the stream ended inside a message")
+    charset = next(
+        (found[1].decode("ascii", "replace") for found in map(_CHARSET.fullmatch, lines) if found),
+        "utf8",
+    )
+    if charset.lower() not in _UTF8:
+        return Refused(f"The charset {charset} isn't known here; send utf-8.")
     return body
+
+
+def _read_header(stream: BinaryIO) -> list[bytes]:
+    """The lines of a header, without the empty one behind them; none at the end of the stream."""
+    lines: list[bytes] = []
+    while line := stream.readline(_LONGEST_LINE):
+        if line in {b"\r\n", b"\n"}:
+            return lines or [line]
+        if b":" not in line or not line.endswith(b"\n"):
+            raise FramingError("a line that is no header")
+        lines.append(line)
+        if len(lines) > _MOST_LINES:
+            raise FramingError("a header that doesn't end")
+    if lines:
+        raise FramingError("the stream ended inside a header")
+    return lines
+
+
+def _length(lines: list[bytes]) -> int:
+    lengths = {int(found[1]) for found in map(_LENGTH.fullmatch, lines) if found}
+    if not lengths:
+        raise FramingError("a header without Content-Length")
+    if len(lengths) > 1:
+        raise FramingError("a header with several lengths")
+    return lengths.pop()
+
+
+def _pass_over(stream: BinaryIO, length: int) -> None:
+    """Skip a body without keeping it."""
+    if length > _LARGEST_PASSED_OVER:
+        raise FramingError(f"a message of {length} bytes; the most is {LARGEST_BODY}")
+    while length:
+        piece = stream.read(min(length, _PIECE))
+        if not piece:
+            raise FramingError("the stream ended inside a message")
+        length -= len(piece)
 
 
 class FrameReader:
@@ -69,7 +115,7 @@ class FrameReader:
     def __init__(
         self,
         stream: BinaryIO,
-        on_body: Callable[[bytes], None],
+        on_body: Callable[[bytes | Refused], None],
         on_end: Callable[[FramingError | None], None],
     ) -> None:
         """Both callbacks run on the loop; ``on_end`` runs once, last, with what was wrong."""

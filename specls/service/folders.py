@@ -53,8 +53,7 @@ class Folders:
         """Where a document is, by its URI."""
         if uri not in self._places:
             file = _file(uri)
-            name = PurePath(urlsplit(uri).path).name if file is None else ""
-            self._places[uri] = self.place_of_file(file, name)
+            self._places[uri] = self.place_of_file(file, "" if file else _name(uri))
         return self._places[uri]
 
     def place_of_file(self, file: Path | None, name: str = "") -> Place:
@@ -74,6 +73,14 @@ class Folders:
         return place.file if place.root is not None else None
 
 
+def _name(uri: str) -> str:
+    """What the document of a URI is called; what's no URI is taken for a path."""
+    try:
+        return PurePath(urlsplit(uri).path).name
+    except ValueError:
+        return PurePath(uri).name
+
+
 def _file(uri: str) -> Path | None:
     """The file of a URI; None for what isn't one, as what was never saved."""
     try:
@@ -81,6 +88,7 @@ def _file(uri: str) -> Path | None:
         if parts.scheme != "file" or parts.netloc not in {"", "localhost"}:
             return None
         path = url2pathname(parts.path)
+        path.encode()  # half a character is in no path
     except ValueError:
         return None
     return Path(path) if os.path.isabs(path) and "\0" not in path else None  # noqa: PTH117

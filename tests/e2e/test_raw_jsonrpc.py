@@ -5,11 +5,23 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import psutil
 import pytest
 
 from tests.e2e.conftest import Start
-from tests.e2e.editor import NO_MODEL, URI, initialize, open_document, place, stats, wish
+from tests.e2e.editor import (
+    NO_MODEL,
+    URI,
+    change,
+    initialize,
+    open_document,
+    place,
+    stats,
+    wait_for_state,
+    wish,
+)
 from tests.e2e.rawclient import Message, RawClient, encoded, frame
+from tests.e2e.scripted import COMMAND, OPTIONS, Scripted
 
 pytestmark = pytest.mark.e2e
 
@@ -37,6 +49,7 @@ def refusal(client: RawClient, body: bytes) -> Any:
         b"Content-Length: %d\n\n",
         b"Content-Type: application/vscode-jsonrpc; charset=utf-8\r\nContent-Length: %d\r\n\r\n",
         b"Content-Length: %d\r\nContent-Type: application/vscode-jsonrpc\r\nX-Other: 1\r\n\r\n",
+        b'Content-Length: %d\r\ncontent-type: application/json; charset="UTF8"; q=1\r\n\r\n',
     ],
 )
 def test_header_names_are_read_in_any_case_and_order(modelless: RawClient, header: bytes) -> None:
@@ -64,6 +77,10 @@ def test_a_message_may_come_in_pieces(modelless: RawClient) -> None:
         (b"Content-Length: 99999999999999\r\n\r\n", "a message of 99999999999999 bytes"),
         (b"Content-Length: 100\r\n\r\n{}", "the stream ended inside a message"),
         (b"Content-Length: 100\r\n", "the stream ended inside a header"),
+        (b"Content-Length: 10000000000\r\n\r\n{}", "the stream ended inside a message"),
+        (b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}", "a header with several lengths"),
+        (b"Content-Length: " + b"1" * 10_000_000, "a line that is no header"),
+        (b"X: y\r\n" * 100_000, "a header that doesn't end"),
     ],
 )
 def test_garbage_ends_the_server_with_one_clear_line(
@@ -76,6 +93,35 @@ def test_garbage_ends_the_server_with_one_clear_line(
     assert client.wait_for_end() == 1
     (line,) = client.log().splitlines()
     assert f"The client's stream can't be read: {told}" in line
+
+
+def test_another_charset_is_refused(modelless: RawClient) -> None:
+    """A message in a charset that LSP doesn't know gets -32600 and isn't read; the next one is."""
+    before = len(modelless.answers(None))
+    kind = b"Content-Type: application/vscode-jsonrpc; charset=utf-16\r\n"
+    body = '{"jsonrpc": "2.0", "id": 1, "method": "specls/stats"}'.encode("utf-16")
+    modelless.send_bytes(b"Content-Length: %d\r\n%s\r\n%s" % (len(body), kind, body))
+    modelless.sync()
+    assert [answer["error"] for answer in modelless.answers(None)[before:]] == [
+        {
+            "code": INVALID_REQUEST,
+            "message": "The charset utf-16 isn't known here; send utf-8.",
+        }
+    ]
+
+
+def test_a_message_that_is_too_long_is_passed_over(modelless: RawClient) -> None:
+    """More than 256 MiB get -32600 at once it has come; the server lives and has kept nothing."""
+    process = psutil.Process(modelless.process.pid)
+    modelless.sync()
+    before, refusals = process.memory_info().rss, len(modelless.answers(None))
+    modelless.send_bytes(b"Content-Length: %d\r\n\r\n" % (257 * 2**20))
+    for _ in range(257):
+        modelless.send_bytes(b" " * 2**20)
+    modelless.sync()
+    (refusal,) = modelless.answers(None)[refusals:]
+    assert refusal["error"]["code"] == INVALID_REQUEST
+    assert process.memory_info().rss - before < 16 * 2**20
 
 
 # -- JSON-RPC --------------------------------------------------------------------------------
@@ -122,6 +168,31 @@ def test_an_id_comes_back_as_it_was(modelless: RawClient, identifier: object) ->
     """Whole numbers and texts of any size come back with their type."""
     modelless.request("specls/stats", id=identifier)
     assert modelless.code(identifier) is None
+
+
+@pytest.mark.parametrize("identifier", [0, -7, 2**70, "", "é"])
+def test_an_id_in_use_is_not_taken_again(scripted: Scripted, identifier: object) -> None:
+    """Of requests under one id the first is answered, once; the others get -32600 without an id."""
+    client = scripted.client
+    scripted.says("value", endless=True)
+    params = wish(0, 4, scripted.open("x = "))
+    request = {"jsonrpc": "2.0", "id": identifier, "method": INLINE, "params": params}
+    refused = len(client.answers(None))
+    client.send(request, {**request, "method": "specls/stats"}, request)
+    assert len(client.result(identifier)["items"]) == 1
+    client.sync()
+    codes = [answer["error"]["code"] for answer in client.answers(None)[refused:]]
+    assert (codes, client.counts()[identifier]) == ([INVALID_REQUEST, INVALID_REQUEST], 1)
+
+
+def test_an_id_that_was_answered_is_free(modelless: RawClient) -> None:
+    """A client that counts modulo something may use an id again once it has its answer."""
+    for count in (1, 2):
+        modelless.request("specls/stats", id="again")
+        modelless.sync()
+        assert len(modelless.answers("again")) == count
+    with modelless._changed:
+        modelless.received = [each for each in modelless.received if each.get("id") != "again"]
 
 
 @pytest.mark.parametrize(
@@ -239,6 +310,28 @@ def test_malformed_parameters_are_refused(modelless: RawClient, params: object) 
     assert len(modelless.shown()) == before
 
 
+def test_what_is_wrong_is_said(modelless: RawClient) -> None:
+    """A refusal names the parameter by its path in the message."""
+    params = {"position": {"line": "here", "character": 0}, "context": {}}
+    error = modelless.answer(modelless.request(INLINE, params))["error"]
+    assert error["message"] == (
+        "Invalid parameters: params.context.triggerKind: missing; params.textDocument: missing; "
+        "params.position.line: invalid literal for int() with base 10: 'here'."
+    )
+
+
+def test_a_change_that_is_not_understood_closes_its_document(scripted: Scripted) -> None:
+    """No completion is made from a text that may not be the client's; a new didOpen heals that."""
+    client, uri = scripted.client, scripted.open("x = ")
+    scripted.says("1")
+    client.notify("textDocument/didChange", change((0, 0), (0, 2**32), "y", uri))
+    assert client.code(client.request(INLINE, wish(0, 0, uri))) == INVALID_PARAMS
+    client.notify("textDocument/didChange", change((0, 0), (0, 1), "y", uri))
+    assert client.code(client.request(INLINE, wish(0, 0, uri))) == INVALID_PARAMS
+    scripted.open("x = ", uri=uri)
+    assert len(scripted.items(0, 4)) == 1
+
+
 def test_a_document_that_is_not_open_is_refused(modelless: RawClient) -> None:
     """A completion in a document that was never opened gets -32602 and says what to do."""
     error = modelless.answer(modelless.request(INLINE, wish(0, 0, "file:///unopened")))["error"]
@@ -246,6 +339,23 @@ def test_a_document_that_is_not_open_is_refused(modelless: RawClient) -> None:
         "code": INVALID_PARAMS,
         "message": "The document isn't open: send textDocument/didOpen first.",
     }
+
+
+@pytest.mark.parametrize("root", ["http://[", "file://[x/y", "no uri", "", "file:///%zz\ud800"])
+def test_a_folder_may_be_called_anything(start: Start, root: str) -> None:
+    """What is no URI of a folder keeps nobody from working."""
+    client = start(command=COMMAND)
+    folders = [{"uri": root, "name": root}]
+    params = {"processId": None, "rootUri": root, "rootPath": root, "workspaceFolders": folders}
+    client.call("initialize", {**params, "capabilities": {}, "initializationOptions": OPTIONS})
+    client.notify("initialized", {})
+    wait_for_state(client, "ready")
+    event = {"event": {"added": folders, "removed": folders}}
+    client.notify("workspace/didChangeWorkspaceFolders", event)
+    open_document(client, "x = ", root + "/a.py")
+    assert len(client.call(INLINE, wish(0, 4, root + "/a.py"))["items"]) == 0
+    assert client.end() == 0
+    assert "Traceback" not in client.log()
 
 
 # -- order -----------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from specls.context.text import Position, Text
 from specls.core import CancelToken
 from specls.errors import Cancelled
 from specls.service.exclude import Exclusion
+from specls.service.folders import Folders, Place
 from specls.service.workspace import MOST_BYTES, Pool, View, Workspace
 
 MAIN = "import other\nfrom pkg.inner import thing\n"
@@ -200,3 +201,19 @@ def test_without_a_folder_only_open_documents_count(tmp_path: Path) -> None:
     pool = Workspace().pool(View(Exclusion(), (main,)), main, Position(0, 0), CancelToken())
     assert pool.chunks == ()
     assert (pool.path, pool.repository) == ("main.py", tmp_path.name)
+
+
+@pytest.mark.parametrize(
+    ("uri", "shown"),
+    [
+        ("http://[", "["),
+        ("file://[x/a.py", "a.py"),
+        ("file:///\ud800/a.py", "a.py"),
+        ("file:///a\0.py", "a.py"),
+        ("untitled:Untitled-1", "Untitled-1"),
+        ("", ""),
+    ],
+)
+def test_a_name_that_is_no_file_has_a_place(uri: str, shown: str) -> None:
+    """Clients name documents as they like; what is no file is in no folder."""
+    assert Folders(["file://[x", "file:///tmp"]).place_of(uri) == Place(None, None, shown)
