@@ -30,8 +30,8 @@ from pygls.exceptions import (
 from pygls.protocol import JsonRPCNotification, JsonRPCRequestMessage, LanguageServerProtocol
 from pygls.protocol.json_rpc import JsonRPCResponseMessage
 
+from specls.lsp.frames import Refused
 from specls.lsp.messages import id_of, is_id, problems_of, short
-from specls.lsp.transport import Refused
 
 logger = logging.getLogger(__name__)
 

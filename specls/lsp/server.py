@@ -18,7 +18,7 @@ from specls.lsp import inline
 from specls.lsp.loading import LoadReport
 from specls.lsp.process import watch_process
 from specls.lsp.protocol import Protocol, make_converter
-from specls.lsp.transport import FrameReader, FrameWriter, FramingError
+from specls.lsp.transport import Channel, Streams
 from specls.lsp.triggers import Triggers
 from specls.service.models import Status
 from specls.service.service import CompletionService
@@ -54,6 +54,7 @@ class Server(LanguageServer):
         self._report = LoadReport(self, self.show, self.spawn)
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopped: asyncio.Future[int] | None = None
+        self._watches = True
         self.protocol.on_open = service.opened
         self.protocol.on_change = service.changed
         self.protocol.on_close = service.close
@@ -68,30 +69,32 @@ class Server(LanguageServer):
 
         The models are freed on return, or not at all if that takes longer than ten seconds.
         """
+        channel = Streams(reader, writer)
+        code = await self.converse(channel)
+        if not self.service.shutdown(_SHUTDOWN_SECONDS):
+            logger.warning("The engine didn't stop in time.")
+        await channel.close(_FLUSH_SECONDS)
+        return code
+
+    async def converse(self, channel: Channel) -> int:
+        """Answer the client until it says exit, dies or goes; what a process should exit with."""
         self._stopped = asyncio.get_running_loop().create_future()
-        output = FrameWriter(writer, self._broken)
-        self.protocol.set_writer(output)
-        FrameReader(reader, self.protocol.receive, self._ended)
+        self._watches = channel.watched
+        self.protocol.set_writer(channel, include_headers=channel.framed)  # type: ignore[arg-type]
+        channel.open(self.protocol.receive, self._ended)
         code = await self._stopped
         for task in self._tasks:
             task.cancel()
-        if not self.service.shutdown(_SHUTDOWN_SECONDS):
-            logger.warning("The engine didn't stop in time.")
-        output.close(_FLUSH_SECONDS)
         return code
 
     def stop(self, code: int) -> None:
-        """End :meth:`serve` with this exit code; the first call counts."""
+        """End :meth:`converse` with this exit code; the first call counts."""
         if self._stopped is not None and not self._stopped.done():
             self._stopped.set_result(code)
 
-    def _broken(self) -> None:
-        logger.warning("The client doesn't read any more.")
-        self.stop(1)
-
-    def _ended(self, problem: FramingError | None) -> None:
-        if problem is not None:
-            logger.error("The client's stream can't be read: %s", problem)
+    def _ended(self, problem: str | None) -> None:
+        if problem is not None and self._stopped is not None and not self._stopped.done():
+            logger.error("%s", problem)
         self.stop(0 if self.protocol.was_shut_down else 1)
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
@@ -114,7 +117,7 @@ class Server(LanguageServer):
         self.service.roots = _roots(params)
         self._apply(params.initialization_options)
         self._initial = self._settings
-        if params.process_id is not None:
+        if params.process_id is not None and self._watches:
             self.spawn(watch_process(params.process_id, lambda: self.stop(1)))
 
     async def start(self) -> None:

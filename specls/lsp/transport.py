@@ -1,7 +1,8 @@
-"""Frames on stdin and stdout: a header with the length, and a JSON text.
+"""Threads that read and write frames, so that the event loop never waits for a client.
 
 Reading and writing block threads of their own, so that they work with pipes, sockets and files on
-every platform, and a client that doesn't read stops nothing but what is written to it.
+every platform. A client that doesn't read stops nothing but what is written to it, and is left when
+too much waits; one that writes faster than it's answered is made to wait.
 """
 
 from __future__ import annotations
@@ -11,156 +12,140 @@ import contextlib
 import logging
 import os
 import queue
-import re
 import sys
 import threading
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
+
+from specls.lsp.frames import LARGEST_BODY, FramingError, Refused, read_frame
 
 logger = logging.getLogger(__name__)
 
-LARGEST_BODY = 256 * 2**20
-"""Bytes; a longer message is passed over."""
+MOST_UNREAD = 64 * 2**20
+"""Bytes that may wait for a client to read them."""
 
-_LARGEST_PASSED_OVER = 64 * 2**30
-"""Bytes; that a message is longer than this is more likely garbage."""
+_MOST_UNHANDLED = 16 * 2**20
+"""Bytes that may wait to be handled; one message may have more."""
 
-_PIECE = 2**20
-_LONGEST_LINE = 4096
-_MOST_LINES = 64
-_LENGTH = re.compile(rb"content-length:[ \t]*(\d{1,18})[ \t]*\r?\n", re.IGNORECASE)
-_CHARSET = re.compile(rb"content-type:.*;[ \t]*charset=[\"']?([^\"';\s]+).*\n", re.IGNORECASE)
-_UTF8 = {"utf-8", "utf8"}  # the specification names both
+_BROKEN = "The client doesn't read any more."
+
+OnBody = Callable[[bytes | Refused], None]
+OnEnd = Callable[[str | None], None]
 
 
-class FramingError(Exception):
-    """The stream isn't what LSP prescribes, and where the next message begins is unknown."""
+class Channel(Protocol):
+    """The way to one client. Used from the event loop."""
+
+    framed: bool
+    """Whether messages need headers to be told apart."""
+
+    watched: bool
+    """Whether it's the client's process that tells when it's gone, and it runs on this machine."""
+
+    def open(self, on_body: OnBody, on_end: OnEnd) -> None:
+        """Begin. ``on_end`` runs once, or more often, with what was wrong if anything was."""
+
+    def write(self, data: bytes) -> None:
+        """Queue a message. Never blocks."""
+
+    async def close(self, seconds: float) -> None:
+        """Write what waits already, for so many ``seconds`` at the most, and end."""
 
 
-@dataclass(frozen=True)
-class Refused:
-    """A message whose end is known and that isn't read: what to tell the client."""
+class Streams:
+    """A channel of two streams: stdin and stdout."""
 
-    reason: str
+    framed = True
+    watched = True
 
+    def __init__(self, reader: BinaryIO, writer: BinaryIO) -> None:
+        self._streams = (reader, writer)
+        self._writer: FrameWriter | None = None
 
-def read_frame(stream: BinaryIO) -> bytes | Refused | None:
-    """The body of the next message, None at the end of the stream.
+    def open(self, on_body: OnBody, on_end: OnEnd) -> None:
+        """See :class:`Channel`."""
+        reader, writer = self._streams
+        self._writer = FrameWriter(writer, on_end)
+        FrameReader(reader, on_body, on_end)
 
-    Raises:
-        FramingError: no valid header comes, the stream ends inside a message, or the message is
-            so long that its length must be garbage.
-    """
-    lines = _read_header(stream)
-    if not lines:
-        return None
-    length = _length(lines)
-    if length > LARGEST_BODY:
-        _pass_over(stream, length)
-        return Refused(f"The message has {length} bytes; the most is {LARGEST_BODY}.")
-    body = stream.read(length)
-    if len(body) < length:
-        raise FramingError("the stream ended inside a message")
-    charset = next(
-        (found[1].decode("ascii", "replace") for found in map(_CHARSET.fullmatch, lines) if found),
-        "utf8",
-    )
-    if charset.lower() not in _UTF8:
-        return Refused(f"The charset {charset} isn't known here; send utf-8.")
-    return body
+    def write(self, data: bytes) -> None:
+        """See :class:`Channel`."""
+        if self._writer is not None:
+            self._writer.write(data)
 
-
-def _read_header(stream: BinaryIO) -> list[bytes]:
-    """The lines of a header, without the empty one behind them; none at the end of the stream."""
-    lines: list[bytes] = []
-    while line := stream.readline(_LONGEST_LINE):
-        if line in {b"\r\n", b"\n"}:
-            return lines or [line]
-        if b":" not in line or not line.endswith(b"\n"):
-            raise FramingError("a line that is no header")
-        lines.append(line)
-        if len(lines) > _MOST_LINES:
-            raise FramingError("a header that doesn't end")
-    if lines:
-        raise FramingError("the stream ended inside a header")
-    return lines
-
-
-def _length(lines: list[bytes]) -> int:
-    lengths = {int(found[1]) for found in map(_LENGTH.fullmatch, lines) if found}
-    if not lengths:
-        raise FramingError("a header without Content-Length")
-    if len(lengths) > 1:
-        raise FramingError("a header with several lengths")
-    return lengths.pop()
-
-
-def _pass_over(stream: BinaryIO, length: int) -> None:
-    """Skip a body without keeping it."""
-    if length > _LARGEST_PASSED_OVER:
-        raise FramingError(f"a message of {length} bytes; the most is {LARGEST_BODY}")
-    while length:
-        piece = stream.read(min(length, _PIECE))
-        if not piece:
-            raise FramingError("the stream ended inside a message")
-        length -= len(piece)
+    async def close(self, seconds: float) -> None:
+        """Blocks, since nobody else is served. The streams stay open."""
+        if self._writer is not None:
+            self._writer.close(seconds)
 
 
 class FrameReader:
     """A thread that reads frames and hands them to the event loop, in order."""
 
     def __init__(
-        self,
-        stream: BinaryIO,
-        on_body: Callable[[bytes | Refused], None],
-        on_end: Callable[[FramingError | None], None],
+        self, stream: BinaryIO, on_body: OnBody, on_end: OnEnd, largest: int = LARGEST_BODY
     ) -> None:
         """Both callbacks run on the loop; ``on_end`` runs once, last, with what was wrong."""
+        self.largest = largest
+        """Bytes that a message may have, from the next one on."""
         self._stream = stream
         self._on_body = on_body
         self._on_end = on_end
-        self._events: deque[Callable[[], None]] = deque()
-        self._lock = threading.Lock()
+        self._events: deque[tuple[int, Callable[[], None]]] = deque()
+        self._unhandled = 0
+        """Bytes."""
+        self._changed = threading.Condition()
         self._loop = asyncio.get_running_loop()
-        threading.Thread(target=self._run, name="specls-reader", daemon=True).start()
+        self._thread = threading.Thread(target=self._run, name="specls-reader", daemon=True)
+        self._thread.start()
+
+    def join(self, seconds: float) -> None:
+        """Wait for the stream's end."""
+        self._thread.join(seconds)
 
     def _run(self) -> None:
         problem = None
         try:
-            while (body := read_frame(self._stream)) is not None:
-                self._hand_over(partial(self._on_body, body))
+            while (body := read_frame(self._stream, self.largest)) is not None:
+                size = len(body) if isinstance(body, bytes) else 0
+                self._hand_over(size, partial(self._on_body, body))
         except FramingError as error:
-            problem = error
+            problem = f"The client's stream can't be read: {error}"
         except (OSError, ValueError) as error:
             logger.debug("Reading stopped: %s", error)
         except RuntimeError:
             return  # the loop is closed already
         try:
-            self._hand_over(partial(self._on_end, problem))
+            self._hand_over(0, partial(self._on_end, problem))
         except RuntimeError:
             logger.debug("The loop ended before the stream did.")
 
-    def _hand_over(self, event: Callable[[], None]) -> None:
+    def _hand_over(self, size: int, event: Callable[[], None]) -> None:
         """Queue something for the loop, and wake it unless it's at the queue already.
 
         Waking it for each message of a burst would fill the pipe that asyncio is woken through,
         and a signal that comes then is lost.
         """
-        with self._lock:
-            self._events.append(event)
+        with self._changed:
+            # The loop never waits for this thread, so it gets to it.
+            self._changed.wait_for(lambda: self._unhandled <= _MOST_UNHANDLED)
+            self._events.append((size, event))
+            self._unhandled += size
             alone = len(self._events) == 1
         if alone:
             self._loop.call_soon_threadsafe(self._handle)
 
     def _handle(self) -> None:
+        size, event = self._events[0]
         try:
-            self._events[0]()
+            event()
         finally:
-            with self._lock:
+            with self._changed:
                 self._events.popleft()
+                self._unhandled -= size
+                self._changed.notify()
                 more = bool(self._events)
             if more:
                 self._loop.call_soon(self._handle)
@@ -169,18 +154,28 @@ class FrameReader:
 class FrameWriter:
     """A thread that writes what it's given, in order."""
 
-    def __init__(self, stream: BinaryIO, on_broken: Callable[[], None]) -> None:
-        """``on_broken`` runs on the loop when the stream takes nothing any more."""
+    def __init__(self, stream: BinaryIO, on_broken: Callable[[str], None]) -> None:
+        """``on_broken`` runs on the loop when the stream takes no more, or takes it too slowly."""
         self._stream = stream
         self._on_broken = on_broken
         self._loop = asyncio.get_running_loop()
         self._waiting: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._unread = 0
+        """Bytes."""
         self._thread = threading.Thread(target=self._run, name="specls-writer", daemon=True)
         self._thread.start()
 
     def write(self, data: bytes) -> None:
-        """Queue a frame. Never blocks."""
-        self._waiting.put(data)
+        """Queue a frame. Never blocks. What is too much is dropped, and that's the end."""
+        with self._lock:
+            too_much = self._unread + len(data) > MOST_UNREAD
+            if not too_much:
+                self._unread += len(data)
+        if too_much:
+            self._on_broken(f"The client doesn't read: {MOST_UNREAD} bytes wait for it.")
+        else:
+            self._waiting.put(data)
 
     def close(self, timeout: float = 0.0) -> None:
         """Write no more than what waits already, for ``timeout`` seconds at the most."""
@@ -192,10 +187,12 @@ class FrameWriter:
             while (data := self._waiting.get()) is not None:
                 self._stream.write(data)
                 self._stream.flush()
+                with self._lock:
+                    self._unread -= len(data)
         except (OSError, ValueError) as error:
             logger.debug("Writing stopped: %s", error)
             with contextlib.suppress(RuntimeError):  # the loop may be closed already
-                self._loop.call_soon_threadsafe(self._on_broken)
+                self._loop.call_soon_threadsafe(self._on_broken, _BROKEN)
 
 
 def take_over_stdio() -> tuple[BinaryIO, BinaryIO]:

@@ -12,7 +12,7 @@ import pytest
 from pygls.lsp.server import LanguageServer
 
 from specls.lsp.exchange import Exchange
-from specls.lsp.transport import FramingError, Refused, read_frame
+from specls.lsp.frames import FramingError, Refused, read_frame
 
 Message = dict[str, Any]
 
