@@ -185,6 +185,10 @@ class _Assembly:
             finally:
                 _free(*(model for model in (draft, target) if model is not None))
 
+        def discard() -> None:
+            engine.abandon()
+            _free(*(model for model in (draft, target) if model is not None))
+
         self.progress(1.0)
         return Runtime(
             engine=engine,
@@ -193,6 +197,7 @@ class _Assembly:
             models=self._describe(resolved, target, draft, fills_in=dialect.fills_in),
             notices=tuple(notices),
             close=close,
+            discard=discard,
         )
 
     def _controller(

@@ -190,6 +190,10 @@ class Engine:
         """Write to disk what is worth it. Nothing else may be called afterwards."""
         self._sessions.finish(_WORTH_SAVING, _FINISH_SECONDS)
 
+    def abandon(self) -> None:
+        """Keep nothing: the sessions may be wrong. Nothing else may be called afterwards."""
+        self._sessions.abandon()
+
     @property
     def spill_counts(self) -> Counts:
         """What became of spilled states."""

@@ -199,6 +199,11 @@ class SessionTable:
                 self.save(document, least, 0)
         self._spill.close(seconds)
 
+    def abandon(self) -> None:
+        """Write nothing more to disk. The table isn't used any more."""
+        if self._spill.second is not None:
+            self._spill.second.close(0)
+
     @property
     def counts(self) -> Counts:
         """What became of spilled states."""

@@ -39,7 +39,7 @@ class LoadReport:
         """Show what changed. Runs on the event loop."""
         if status.state is State.LOADING:
             self._loading(round(100 * status.progress))
-        elif status.state is State.FAILED:
+        elif status.state in {State.FAILED, State.OFF}:
             self._end("failed")
             self._once(types.MessageType.Error, status.message)
         elif status.state is State.READY:

@@ -24,7 +24,9 @@ class Runtime:
     notices: Sequence[str]
     """What the user should be told once: a draft that can't be used, a model without markers."""
     close: Callable[[], None]
-    """Frees the models."""
+    """Frees the models; what they hold may be kept."""
+    discard: Callable[[], None] | None = None
+    """Frees the models after a crash, and keeps nothing. None if :attr:`close` does that."""
 
 
 class Loader(Protocol):

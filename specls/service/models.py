@@ -27,6 +27,8 @@ class State(Enum):
     LOADING = "loading"
     READY = "ready"
     FAILED = "failed"
+    OFF = "off"
+    """Given up, until somebody asks for another try."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,21 @@ class Models:
         runtime, self.runtime = self.runtime, None
         if runtime is not None:
             runtime.close()
+
+    def crashed(self, status: Status) -> None:
+        """The engine can't be trusted any more: free it, and keep nothing of what it held."""
+        self._number += 1
+        self._worker.submit(Priority.LOAD, self._discard)
+        self._tell(self._number, status)
+
+    def _discard(self) -> None:
+        """On the worker: free what crashed."""
+        runtime, self.runtime = self.runtime, None
+        try:
+            if runtime is not None:
+                (runtime.discard or runtime.close)()
+        except Exception:
+            logger.exception("The engine that crashed couldn't be freed")
 
     def give_up(self) -> None:
         """Let go of a load that runs now; nothing is told of it."""

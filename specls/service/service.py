@@ -306,6 +306,8 @@ class CompletionService:
         self.counters.without_model += completion.origin is not Origin.DECODED
         self.counters.anchor_moves += completion.stats.anchor_moved
         self.last = completion
+        if completion.origin is Origin.DECODED:
+            self._shared.recovery.worked()
         return completion
 
     def supersede(self, uri: str) -> None:

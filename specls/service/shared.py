@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import itertools
+import logging
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
@@ -10,8 +13,11 @@ from typing import Protocol
 from specls.service.background import Background
 from specls.service.interface import Loader, Runtime
 from specls.service.models import Models, State, Status
+from specls.service.recovery import AGAIN, OFF, Recovery, is_crash
 from specls.service.worker import Worker
 from specls.settings import Settings
+
+logger = logging.getLogger(__name__)
 
 _OTHERS_CHOSE = (
     "Another editor window loaded the models with other settings, and one engine serves all "
@@ -54,6 +60,10 @@ class Shared:
         self._asked = Settings()
         """What was loaded last, or tried."""
         self._numbers = itertools.count()
+        self.recovery = Recovery()
+        self._restart: asyncio.Task[None] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.worker.on_error = self._failed
 
     def join(self, member: Member) -> int:
         """Take a connection in; a number that is its own."""
@@ -78,12 +88,41 @@ class Shared:
         if not wants or (before is not None and not self.models.wants(before, settings)):
             return None
         self._asked = settings
+        self.recovery.forget()
+        await self._load()
+        return None
+
+    async def _load(self) -> None:
+        self._loop = asyncio.get_running_loop()
         for each in tuple(self._members):
             each.unloading()
-        await self.models.load(settings)
+        await self.models.load(self._asked)
         for each in tuple(self._members):
             each.loaded()
-        return None
+
+    # -- crashes -----------------------------------------------------------------------------
+
+    def _failed(self, error: BaseException) -> None:
+        """On the worker: a job raised something."""
+        if self._loop is not None and is_crash(error):
+            with contextlib.suppress(RuntimeError):  # the loop may be closed by now
+                self._loop.call_soon_threadsafe(self._crashed, error)
+
+    def _crashed(self, error: BaseException) -> None:
+        """Load the models anew after a while, or give up. What else the same engine did is moot."""
+        logger.error("The engine crashed", exc_info=error)
+        if self.models.status.state is not State.READY:
+            return
+        for each in tuple(self._members):
+            each.unloading()
+        again = Status(State.FAILED, message=AGAIN)
+
+        def restart() -> None:
+            if self.models.status is again:  # nobody asked for another load meanwhile
+                self._restart = asyncio.ensure_future(self._load())
+
+        more = self.recovery.crashed(restart)
+        self.models.crashed(again if more else Status(State.OFF, message=OFF))
 
     def _busy(self) -> bool:
         return any(each.busy for each in self._members)

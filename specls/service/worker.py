@@ -27,6 +27,9 @@ class Worker:
     """Runs jobs one after the other on a thread of its own, the most important first."""
 
     def __init__(self, name: str = "specls-engine") -> None:
+        self.on_error: Callable[[BaseException], None] = lambda _error: None
+        """Called on the worker's thread with what a job raised, once its future has it; a load's
+        errors are the business of whoever asked for it."""
         self._jobs: queue.PriorityQueue[tuple[int, int, Callable[[], None]]]
         self._jobs = queue.PriorityQueue()
         self._order = itertools.count()
@@ -44,6 +47,8 @@ class Worker:
         def run() -> None:
             if future.set_running_or_notify_cancel():
                 _settle(future, job)
+                if priority is not Priority.LOAD and (error := future.exception()) is not None:
+                    self.on_error(error)
 
         self._jobs.put((priority, next(self._order), run))
         return future

@@ -2,7 +2,8 @@
 
 Everything is the program's own but the model and its vocabulary of bytes. What the model wants to
 write is set over the protocol: ``scripted/answer`` takes its tokens, and ``scripted/seen`` tells
-what it was given. Started with ``python -m tests.e2e.scripted_server``.
+what it was given; ``scripted/crash`` has its next passes fail. Started with
+``python -m tests.e2e.scripted_server``.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from specls.service.shared import Shared
 from specls.settings import Settings
 from tests.fakes import END, PREFIX, ByteTokenizer, ScriptedModel
 
-ANSWER, SEEN = "scripted/answer", "scripted/seen"
+ANSWER, SEEN, CRASH = "scripted/answer", "scripted/seen", "scripted/crash"
 
 
 class Author:
@@ -40,6 +41,8 @@ class Author:
         self.answer: list[int] = []
         self.endless = False
         """Whether the answer begins anew when it's at its end."""
+        self.crashes = 0
+        """How many of the next passes fail."""
         self._prompt: list[int] = []
         self._base = 0
 
@@ -78,6 +81,12 @@ class AuthoredModel(ScriptedModel):
         super().__init__(lambda held: author.wishes(held)[0], micro_batch=64)
         self._author = author
         self._held: list[list[int]] = []
+        self.on_decode = self._crash
+
+    def _crash(self) -> None:
+        if self._author.crashes:
+            self._author.crashes -= 1
+            raise OSError("the device is gone")
 
     def decode(
         self,
@@ -167,6 +176,10 @@ def _register(server: Server, loader: ScriptedLoader) -> None:
     def answer(params: Any) -> None:
         loader.author.answer = [int(token) for token in params["tokens"]]
         loader.author.endless = bool(params["endless"])
+
+    @server.feature(CRASH)
+    def crash(params: Any) -> None:
+        loader.author.crashes = int(params["passes"])
 
     @server.feature(SEEN)
     def seen(_params: Any) -> dict[str, Any]:

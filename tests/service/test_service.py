@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from specls.errors import DecodeFailed, LoadFailed
+from specls.errors import ContextFull, LoadFailed
 from specls.service import ahead
 from specls.service.models import State
 from specls.settings import Settings
@@ -318,11 +318,11 @@ async def test_a_failing_engine_answers_nothing(
     await bench.service.configure(Settings())
 
     def fail() -> None:
-        raise DecodeFailed("code -3")
+        raise ContextFull("no room")
 
     bench.model.on_decode = fail
     assert await bench.complete() is None
-    assert "code -3" in caplog.text
+    assert "no room" in caplog.text
     bench.model.on_decode = lambda: None
     assert await bench.complete() == "hello"
     assert bench.service.counters.failed == 1
