@@ -269,6 +269,7 @@ class _Assembly:
             "target": resolved.name,
             "targetDescription": target.weights.description,
             "draft": draft.weights.description if draft else None,
+            "draftName": self._draft_name(resolved, target) if draft else None,
             "speculation": self.settings.speculation,
             "fillInTheMiddle": fills_in,
             "backend": describe_backend(target),

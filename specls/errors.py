@@ -26,7 +26,14 @@ from __future__ import annotations
 
 
 class SpeclsError(Exception):
-    """Base of all errors below: its text may be shown to the user as it is."""
+    """Base of all errors below: its text may be shown to the user as it is.
+
+    ``remedy`` is what can be done about it, where that's one command line.
+    """
+
+    def __init__(self, message: str = "", *, remedy: str | None = None) -> None:
+        super().__init__(message)
+        self.remedy = remedy
 
 
 class SettingsError(SpeclsError):

@@ -101,7 +101,7 @@ class ModelStore:
                 return False
             before = Record.of(files.model, expected)
             if sha256_of(files.model, on_bytes) != expected:
-                raise ModelDamaged(_damage(entry, files.model, "its sha256 is wrong"))
+                raise _damage(entry, files.model, "its sha256 is wrong")
         before.write(files.record)
         return True
 
@@ -178,15 +178,16 @@ class ModelStore:
     def _check_outside(self, entry: ModelEntry, files: ModelFiles, record: Record | None) -> None:
         if not files.model.is_file():
             raise ModelNotFetched(
-                f"{entry.id} isn't on this machine yet. `specls models pull {entry.id}` fetches it."
+                f"{entry.id} isn't on this machine yet. `{_pull(entry)}` fetches it.",
+                remedy=_pull(entry),
             )
         found = files.model.stat().st_size
         expected = entry.bytes or (record.bytes if record else None)
         if expected is not None and found != expected:
             problem = f"it has {found:,} bytes instead of {expected:,}"
-            raise ModelDamaged(_damage(entry, files.model, problem))
+            raise _damage(entry, files.model, problem)
         if not is_gguf(files.model):
-            raise ModelDamaged(_damage(entry, files.model, "it isn't a GGUF file"))
+            raise _damage(entry, files.model, "it isn't a GGUF file")
 
     def _own_file(self, name: str) -> Path:
         path = self._existing(name)
@@ -215,10 +216,14 @@ class ModelStore:
         )
 
 
-def _damage(entry: ModelEntry, path: Path, problem: str) -> str:
-    return (
-        f"{path} isn't {entry.id} as it should be: {problem}. "
-        f"`specls models pull {entry.id}` fetches it again."
+def _pull(entry: ModelEntry) -> str:
+    return f"specls models pull {entry.id}"
+
+
+def _damage(entry: ModelEntry, path: Path, problem: str) -> ModelDamaged:
+    return ModelDamaged(
+        f"{path} isn't {entry.id} as it should be: {problem}. `{_pull(entry)}` fetches it again.",
+        remedy=_pull(entry),
     )
 
 

@@ -13,11 +13,13 @@ from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 import specls
-from specls.context.text import Encoding
+from specls.context.document import Snapshot
+from specls.context.text import Encoding, Position
 from specls.lsp import inline
 from specls.lsp.loading import LoadReport
 from specls.lsp.process import watch_process
 from specls.lsp.protocol import Protocol, make_converter
+from specls.lsp.status import StatusReport, without_extras
 from specls.lsp.transport import Channel, Streams
 from specls.lsp.triggers import Triggers
 from specls.service.models import Status
@@ -55,9 +57,10 @@ class Server(LanguageServer):
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopped: asyncio.Future[int] | None = None
         self._watches = True
-        self.protocol.on_open = service.opened
-        self.protocol.on_change = service.changed
-        self.protocol.on_close = service.close
+        self.status = StatusReport(service, self.protocol.notify)
+        self.protocol.on_open = self._opened
+        self.protocol.on_change = self._changed
+        self.protocol.on_close = self._closed
         self.protocol.on_exit = self.stop
         _register(self)
         inline.register(self, self.inline)
@@ -107,6 +110,20 @@ class Server(LanguageServer):
         """Write it to the log. pygls would raise a popup for each."""
         logger.error("%s: %s", getattr(source, "__name__", source), error)
 
+    # -- documents ---------------------------------------------------------------------------
+
+    def _opened(self, snapshot: Snapshot) -> None:
+        self.service.opened(snapshot)
+        self.status.focus(snapshot.uri)
+
+    def _changed(self, snapshot: Snapshot, position: Position | None) -> None:
+        self.service.changed(snapshot, position)
+        self.status.focus(snapshot.uri)
+
+    def _closed(self, uri: str) -> None:
+        self.service.close(uri)
+        self.status.closed(uri)
+
     # -- settings ----------------------------------------------------------------------------
 
     def initialize(self, params: types.InitializeParams) -> None:
@@ -115,13 +132,15 @@ class Server(LanguageServer):
         self.protocol.documents.encoding = Encoding(getattr(encoding, "value", encoding))
         self._triggers.meet(params.client_info.name if params.client_info else None)
         self.service.roots = _roots(params)
-        self._apply(params.initialization_options)
+        self.status.meet(params)
+        self._apply(without_extras(params.initialization_options))
         self._initial = self._settings
         if params.process_id is not None and self._watches:
             self.spawn(watch_process(params.process_id, lambda: self.stop(1)))
 
     async def start(self) -> None:
         """After the handshake: ask for the settings, then load the models."""
+        self.status.update()
         await self._fetch_settings()
         await self._configure()
         self.tell(self.service.models.status)  # somebody else may have loaded them
@@ -130,6 +149,7 @@ class Server(LanguageServer):
         """Have the service follow the settings; tell the user if others decide on the models."""
         if (why := await self.service.configure(self._settings)) is not None:
             self.show(types.MessageType.Warning, why)
+        self.status.update()
 
     async def change_settings(self, pushed: object) -> None:
         """Follow didChangeConfiguration: settings in the message, or else asked for."""
@@ -145,6 +165,7 @@ class Server(LanguageServer):
         kept = [root for root in self.service.roots if root not in removed]
         self.service.roots = (*kept, *(folder.uri for folder in event.added))
         self.service.exclude()
+        self.status.update()
 
     async def _fetch_settings(self) -> bool:
         """Ask the client, if it can be asked; whether it answered."""
@@ -178,6 +199,7 @@ class Server(LanguageServer):
     def tell(self, status: Status) -> None:
         """The service's state changed."""
         self._report.tell(status)
+        self.status.update()
 
 
 def _roots(params: types.InitializeParams) -> tuple[str, ...]:

@@ -38,6 +38,9 @@ class Status:
     state: State
     progress: float = 0.0
     message: str = ""
+    """Why the models that were asked for can't be used."""
+    remedy: str | None = None
+    """What can be done about that: a command line, say."""
     notices: tuple[str, ...] = ()
 
 
@@ -53,6 +56,13 @@ class Models:
         self.status = Status(State.IDLE)
         self.on_status: Callable[[Status], None] = lambda _status: None
         """Called on the event loop whenever the state changes."""
+
+    @property
+    def names(self) -> tuple[str | None, str | None]:
+        """The target and the draft that answer."""
+        models = self.runtime.models if self.runtime is not None else {}
+        target, draft = models.get("target"), models.get("draftName")
+        return (str(target) if target else None, str(draft) if draft else None)
 
     def wants(self, before: Settings, after: Settings) -> bool:
         """Whether a change of the settings needs a load: what failed is tried again."""
@@ -77,7 +87,7 @@ class Models:
             )
             status = Status(State.READY, 1.0, notices=await asyncio.wrap_future(job))
         except SpeclsError as error:
-            status = Status(State.FAILED, message=str(error))
+            status = Status(State.FAILED, message=str(error), remedy=error.remedy)
         except Exception:
             logger.exception("Loading the models failed in a way that specls doesn't know")
             message = "Loading the models failed; the log of specls says how."

@@ -85,6 +85,8 @@ class CompletionService:
         self.models = shared.models
         self.on_status: Callable[[Status], None] = lambda _status: None
         """Called on the event loop whenever the state of the models changes."""
+        self.on_running: Callable[[], None] = lambda: None
+        """Called on the event loop when a request began to run or ended."""
         self.settings = Settings()
         self.counters = Counters()
         self.last: Completion | None = None
@@ -186,6 +188,13 @@ class CompletionService:
         finally:
             self._background.go_on()
 
+    def why_not(self, uri: str) -> str | None:
+        """Why nothing is completed in a document that is open; None if that's not so."""
+        if not self.settings.enabled:
+            return "the setting enabled is false"
+        snapshot = self._open.get(uri)
+        return None if snapshot is None else self._why_excluded(snapshot)
+
     def _why_excluded(self, snapshot: Snapshot) -> str | None:
         return self._exclusion.reason(snapshot.uri, snapshot.language)
 
@@ -220,7 +229,7 @@ class CompletionService:
 
     def _can_answer(self, snapshot: Snapshot) -> bool:
         """Whether anything is completed in this document, and there's a model for it."""
-        if self._why_excluded(snapshot) is not None:
+        if not self.settings.enabled or self._why_excluded(snapshot) is not None:
             self.counters.excluded += 1
             return False
         if self.models.status.state is not State.READY:
@@ -244,6 +253,7 @@ class CompletionService:
         self._ahead.asked(request)
         running = self._start(request)
         self._running[snapshot.uri] = running
+        self.on_running()
         try:
             await asyncio.wait(
                 (running.answer, running.superseded), return_when=asyncio.FIRST_COMPLETED
@@ -258,6 +268,7 @@ class CompletionService:
                 self._ahead.done(request)
             else:
                 self._background.go_on()
+            self.on_running()
         return self._wanted(request, self._outcome(running))
 
     def _wanted(self, request: Request, completion: Completion | None) -> Completion | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.e2e.editor import initialize, open_document, wait_for_state, wish
 from tests.e2e.rawclient import Message, RawClient
-from tests.e2e.scripted_server import ANSWER, SEEN
+from tests.e2e.scripted_server import ANSWER, HOLD, SEEN
 
 COMMAND = (sys.executable, "-m", "tests.e2e.scripted_server")
 INLINE = "textDocument/inlineCompletion"
@@ -69,6 +69,10 @@ class Scripted:
         """What the model writes from now on: text, bytes or tokens; perhaps again and again."""
         tokens = list(answer.encode() if isinstance(answer, str) else answer)
         self.client.call(ANSWER, {"tokens": tokens, "endless": endless})
+
+    def holds(self, **gates: bool) -> None:
+        """Have the model wait, or go on: when it decodes, when one is loaded."""
+        self.client.call(HOLD, gates)
 
     @property
     def seen(self) -> Any:

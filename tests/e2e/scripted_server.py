@@ -2,15 +2,17 @@
 
 Everything is the program's own but the model and its vocabulary of bytes. What the model wants to
 write is set over the protocol: ``scripted/answer`` takes its tokens, and ``scripted/seen`` tells
-what it was given; ``scripted/crash`` has its next passes fail. Started with
-``python -m tests.e2e.scripted_server``.
+what it was given; ``scripted/crash`` has its next passes fail, and ``scripted/hold`` makes it
+wait. Started with ``python -m tests.e2e.scripted_server``.
 """
 
 from __future__ import annotations
 
 import asyncio
 import sys
+import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from specls.context.document import Snapshot
@@ -31,7 +33,8 @@ from specls.service.shared import Shared
 from specls.settings import Settings
 from tests.fakes import END, PREFIX, ByteTokenizer, ScriptedModel
 
-ANSWER, SEEN, CRASH = "scripted/answer", "scripted/seen", "scripted/crash"
+ANSWER, SEEN = "scripted/answer", "scripted/seen"
+CRASH, HOLD = "scripted/crash", "scripted/hold"
 
 
 class Author:
@@ -148,21 +151,34 @@ class ScriptedLoader:
         self.author = Author()
         self.tokenizer = CountingTokenizer()
         self.loads = 0
+        self.gates = {"decode": threading.Event(), "load": threading.Event()}
+        """What goes on while it's set."""
+        for gate in self.gates.values():
+            gate.set()
+
+    def wait(self, gate: str) -> None:
+        self.gates[gate].wait()
 
     def check(self, settings: Settings) -> None:
         if settings.model == "missing":
-            raise ModelNotFetched("missing isn't on this machine yet.")
+            raise ModelNotFetched(
+                "missing isn't on this machine yet.", remedy="specls models pull missing"
+            )
 
     def __call__(self, settings: Settings, progress: Callable[[float], bool]) -> Runtime:
         self.check(settings)
         self.loads += 1
+        progress(0.5)
+        self.wait("load")
         progress(1.0)
         prompts = self.builder(
             self.tokenizer, dialect_of(self.tokenizer, None), Spelling(self.tokenizer)
         )
         prompts.author = self.author
+        model = AuthoredModel(self.author)
+        model.on_decode = partial(self.wait, "decode")
         return Runtime(
-            engine=Engine(AuthoredModel(self.author), {}, FixedController(), None),
+            engine=Engine(model, {}, FixedController(), None),
             tokenizer=self.tokenizer,
             prompts=prompts,
             models={"target": settings.model},
@@ -180,6 +196,11 @@ def _register(server: Server, loader: ScriptedLoader) -> None:
     @server.feature(CRASH)
     def crash(params: Any) -> None:
         loader.author.crashes = int(params["passes"])
+
+    @server.feature(HOLD)
+    def hold(params: Any) -> None:
+        for name, held in params.items():
+            (loader.gates[name].clear if held else loader.gates[name].set)()
 
     @server.feature(SEEN)
     def seen(_params: Any) -> dict[str, Any]:
