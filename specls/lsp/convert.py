@@ -6,9 +6,11 @@ import re
 from dataclasses import dataclass, replace
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidParams
 
 from specls.context.document import Snapshot
-from specls.context.text import Encoding, Position, character_of, line_ending
+from specls.context.text import Encoding, Position, character_of, line_ending, split_lines
+from specls.lsp.documents import Documents
 
 _LONGEST_COVERED = 500
 _WORD = re.compile(r"\w*\Z")
@@ -19,8 +21,8 @@ class Spot:
     """Where a completion is wanted, and what accepting it replaces.
 
     ``snapshot`` and ``position`` are what the model completes; ``start`` to ``end`` is the range
-    in the client's document, on one line, and ``covered`` is what stands there when the selected
-    entry of the client's menu counts as typed.
+    in the client's document, on one line, and ``covered`` is the text that begins each item: what
+    stands there, or the selected entry of the client's menu.
     """
 
     snapshot: Snapshot
@@ -30,36 +32,66 @@ class Spot:
     covered: str
 
 
+def place_in(documents: Documents, uri: str, position: types.Position) -> tuple[Snapshot, Position]:
+    """The newest version of an open document, and the place in it that a client means.
+
+    Raises:
+        JsonRpcInvalidParams: the document isn't open.
+    """
+    snapshot = documents.get(uri)
+    if snapshot is None:
+        raise JsonRpcInvalidParams("The document isn't open: send textDocument/didOpen first.")
+    where = (position.line, position.character)
+    return snapshot, snapshot.text.clamp(*where, documents.encoding)
+
+
 def spot_of(
     snapshot: Snapshot,
     position: Position,
     selected: types.SelectedCompletionInfo | None,
     encoding: Encoding,
-) -> Spot:
+) -> Spot | None:
     """The spot for a request at ``position``.
 
     The range reaches from the beginning of the line to the cursor, since clients want one that
     covers the typed word (VS Code flashes otherwise when a word is accepted, Neovim inserts twice
     what is typed meanwhile); in a very long line from the beginning of the word.
 
-    An entry selected in the client's completion menu is treated as if it were typed already.
+    An entry selected in the client's completion menu counts as typed already: the item extends its
+    text and replaces its range, as the specification wants it. None if that can't be, since the
+    range isn't on the line of the cursor.
     """
-    end, typed = position, ""
     if selected is not None:
-        text = snapshot.text
-        start = text.clamp(selected.range.start.line, selected.range.start.character, encoding)
-        stop = text.clamp(selected.range.end.line, selected.range.end.character, encoding)
-        if start.line == stop.line == position.line and "\n" not in selected.text:
-            snapshot = replace(snapshot, text=text.replace(start, stop, selected.text))
-            end, typed = stop, selected.text
-            position = Position(start.line, start.column + len(typed))
+        return _spot_of_entry(snapshot, position, selected, encoding)
     head = snapshot.text.content(position.line)[: position.column]
-    first = 0
-    if len(head) > _LONGEST_COVERED:
-        match = _WORD.search(head[-_LONGEST_COVERED:])
-        word = len(match[0]) if match else 0
-        first = min(len(head) - word, len(head) - len(typed))
-    return Spot(snapshot, position, Position(position.line, first), end, head[first:])
+    first = 0 if len(head) <= _LONGEST_COVERED else len(head) - len(word_before(head))
+    start = Position(position.line, first)
+    return Spot(snapshot, position, start, position, head[first:])
+
+
+def _spot_of_entry(
+    snapshot: Snapshot,
+    position: Position,
+    selected: types.SelectedCompletionInfo,
+    encoding: Encoding,
+) -> Spot | None:
+    text, (first, last) = snapshot.text, (selected.range.start, selected.range.end)
+    ends = [text.clamp(each.line, each.character, encoding) for each in (first, last)]
+    start, end = sorted(ends)
+    if not start.line == end.line == position.line:
+        return None
+    # What the client writes goes by its own document's line endings.
+    typed = split_lines(selected.text)
+    column = len(typed[-1]) + (start.column if len(typed) == 1 else 0)
+    behind = Position(start.line + len(typed) - 1, column)
+    with_entry = replace(snapshot, text=text.replace(start, end, selected.text))
+    return Spot(with_entry, behind, start, end, selected.text)
+
+
+def word_before(head: str) -> str:
+    """The word that a text ends with, as far as it's looked at."""
+    match = _WORD.search(head[-_LONGEST_COVERED:])
+    return match[0] if match else ""
 
 
 def inline_item(

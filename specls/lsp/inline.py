@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 from specls.context.document import Snapshot
-from specls.lsp.convert import Spot, inline_item, spot_of
+from specls.lsp.convert import Spot, inline_item, place_in, spot_of
 from specls.lsp.documents import Documents
 from specls.service.completion import Completion
 from specls.service.service import CompletionService
@@ -50,17 +49,16 @@ class InlineCompletion:
         Raises:
             JsonRpcInvalidParams: the document isn't open.
         """
-        snapshot = self._documents.get(params.text_document.uri)
-        if snapshot is None:
-            raise JsonRpcInvalidParams("The document isn't open: send textDocument/didOpen first.")
-        encoding, asked = self._documents.encoding, params.position
-        position = snapshot.text.clamp(asked.line, asked.character, encoding)
-        spot = spot_of(snapshot, position, params.context.selected_completion_info, encoding)
+        uri, selected = params.text_document.uri, params.context.selected_completion_info
+        snapshot, position = place_in(self._documents, uri, params.position)
+        spot = spot_of(snapshot, position, selected, self._documents.encoding)
         return self._compute(snapshot, spot, fresh=params.context.trigger_kind is _EXPLICIT)
 
     async def _compute(
-        self, snapshot: Snapshot, spot: Spot, *, fresh: bool
+        self, snapshot: Snapshot, spot: Spot | None, *, fresh: bool
     ) -> types.InlineCompletionList:
+        if spot is None:
+            return types.InlineCompletionList(items=[])
         completion = await self._service.complete(spot.snapshot, spot.position, fresh=fresh)
         items = [self._item(snapshot, spot, text) for text in _texts(completion)]
         return types.InlineCompletionList(items=items)

@@ -9,13 +9,13 @@ from functools import partial
 from typing import Any, BinaryIO
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 import specls
 from specls.context.document import Snapshot
 from specls.context.text import Encoding, Position
 from specls.lsp import inline
+from specls.lsp.convert import place_in
 from specls.lsp.loading import LoadReport
 from specls.lsp.process import watch_process
 from specls.lsp.protocol import Protocol, make_converter
@@ -215,13 +215,9 @@ def _in_words(problems: list[Problem]) -> str:
 
 def _context(server: Server, params: Any) -> Coroutine[Any, Any, dict[str, object]]:
     """What the model would be given at a place: parameters as of a hover."""
-    place = server.protocol.read(params, types.TextDocumentPositionParams)
+    asked = server.protocol.read(params, types.TextDocumentPositionParams)
     documents = server.protocol.documents
-    snapshot = documents.get(place.text_document.uri)
-    if snapshot is None:
-        raise JsonRpcInvalidParams("The document isn't open: send textDocument/didOpen first.")
-    character = place.position.character
-    position = snapshot.text.clamp(place.position.line, character, documents.encoding)
+    snapshot, position = place_in(documents, asked.text_document.uri, asked.position)
 
     async def look() -> dict[str, object]:
         return (await server.service.context(snapshot, position)).as_dict()

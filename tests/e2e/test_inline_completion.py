@@ -95,14 +95,14 @@ def test_markers_in_the_source_are_text(coder: RawClient) -> None:
 
 
 def test_the_selected_entry_counts_as_typed(coder: RawClient) -> None:
-    """With an entry selected in the client's menu the text extends it and the range covers it."""
+    """With an entry selected in the client's menu the item extends it, and has its range."""
     uri = "file:///selected.py"
     open_document(coder, "import os\nhome = os.pa\n", uri)
     selected = {"range": span((1, 10), (1, 12)), "text": "path.expanduser"}
     result = coder.call(INLINE, wish(1, 12, uri, selectedCompletionInfo=selected))
     (item,) = result["items"]
-    assert item["range"] == span((1, 0), (1, 12))
-    assert item["insertText"].startswith("home = os.path.expanduser(")
+    assert item["range"] == span((1, 10), (1, 12))
+    assert item["insertText"].startswith("path.expanduser(")
 
 
 def test_who_asks_gets_a_choice(coder: RawClient, fibonacci: Message) -> None:
