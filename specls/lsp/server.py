@@ -16,6 +16,7 @@ from specls.context.document import Snapshot
 from specls.context.text import Encoding, Position
 from specls.lsp import inline
 from specls.lsp.convert import place_in
+from specls.lsp.custom import CONTEXT, STATS
 from specls.lsp.loading import LoadReport
 from specls.lsp.process import watch_process
 from specls.lsp.protocol import Protocol, make_converter
@@ -28,8 +29,6 @@ from specls.settings import Problem, Settings, parse
 
 logger = logging.getLogger(__name__)
 
-STATS = "specls/stats"
-CONTEXT = "specls/context"
 _SECTION = "specls"
 _CONFIGURATION_SECONDS = 5.0
 _SHUTDOWN_SECONDS = 10.0

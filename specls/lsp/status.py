@@ -8,15 +8,10 @@ from typing import Any
 
 from lsprotocol import types
 
+from specls.lsp.custom import DID_CHANGE_STATUS, RELOAD, STATUS
 from specls.lsp.latest import Lasting, Later, Latest, Timer
 from specls.service.service import CompletionService
 from specls.service.standing import Focus, Loaded, Stand, Standing, standing
-
-STATUS = "specls/status"
-DID_CHANGE_STATUS = "didChangeStatus"
-"""As Copilot's language server sends it, for clients that were written for that one."""
-
-RELOAD = "specls.reload"
 
 _PAUSE_SECONDS = 0.1
 _BUSY_SECONDS = 0.1
