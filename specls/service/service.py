@@ -296,8 +296,9 @@ class CompletionService:
         return _Running(cancel, answer, asyncio.get_running_loop().create_future())
 
     def _outcome(self, running: _Running) -> Completion | None:
-        overtaken = running.superseded.done() or not running.answer.done()
-        if overtaken or isinstance(running.answer.exception(), Cancelled):
+        error = running.answer.exception() if running.answer.done() else Cancelled()
+        overtaken = running.superseded.done() and error is None
+        if overtaken or isinstance(error, Cancelled):
             self.counters.superseded += 1
             return None
         try:
