@@ -12,7 +12,6 @@ import asyncio
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 from specls.context.document import Snapshot
@@ -84,12 +83,6 @@ class AuthoredModel(ScriptedModel):
         super().__init__(lambda held: author.wishes(held)[0], micro_batch=64)
         self._author = author
         self._held: list[list[int]] = []
-        self.on_decode = self._crash
-
-    def _crash(self) -> None:
-        if self._author.crashes:
-            self._author.crashes -= 1
-            raise OSError("the device is gone")
 
     def decode(
         self,
@@ -159,6 +152,12 @@ class ScriptedLoader:
     def wait(self, gate: str) -> None:
         self.gates[gate].wait()
 
+    def _decoding(self) -> None:
+        self.wait("decode")
+        if self.author.crashes:
+            self.author.crashes -= 1
+            raise OSError("the device is gone")
+
     def check(self, settings: Settings) -> None:
         if settings.model == "missing":
             raise ModelNotFetched(
@@ -176,7 +175,7 @@ class ScriptedLoader:
         )
         prompts.author = self.author
         model = AuthoredModel(self.author)
-        model.on_decode = partial(self.wait, "decode")
+        model.on_decode = self._decoding
         return Runtime(
             engine=Engine(model, {}, FixedController(), None),
             tokenizer=self.tokenizer,
