@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -44,6 +44,12 @@ _LONGEST_LINE = 8
 _OVERHEAD = 16
 """Tokens of a prompt that are no text: markers, and what two tokenised parts may have more than
 the whole."""
+
+
+Early = Callable[[str], None]
+"""Told the whole lines that may be shown already, while more is written; first that there are none.
+
+Never told what the answer has, since that follows."""
 
 
 @dataclass(frozen=True)
@@ -141,8 +147,10 @@ def accepted(request: Request, text: str) -> Request:
     return replace(request, snapshot=snapshot, position=position, alternatives=1, explicit=False)
 
 
-def complete(runtime: Runtime, request: Request, cancel: CancelToken) -> Completion:
-    """Build the prompt, generate, stop, trim.
+def complete(
+    runtime: Runtime, request: Request, cancel: CancelToken, early: Early | None = None
+) -> Completion:
+    """Build the prompt, generate, stop, trim; ``early`` is called on this thread.
 
     Raises:
         Cancelled: ``cancel`` was set. What was decoded is kept for the next request.
@@ -178,7 +186,7 @@ def complete(runtime: Runtime, request: Request, cancel: CancelToken) -> Complet
         built.window, request.snapshot.language, settings.multiline, settings.max_lines
     )
     writer = Writer(runtime.tokenizer, len(built.rest), place, confidence)
-    _write(generation, writer, 0 if request.explicit else settings.answer_budget_ms)
+    _write(generation, writer, 0 if request.explicit else settings.answer_budget_ms, early)
     spans, others = writer.shown(), tuple[tuple[Span, ...], ...]()
     if doubts is not None:
         within = max(writer.tokens_shown, generation.stats.healed_tokens + 1)
@@ -268,13 +276,16 @@ def _affordable(settings: Settings, tokens_per_second: float) -> int:
     return max(LEAST_WINDOW, int(settings.cold_budget_ms * tokens_per_second / 1000))
 
 
-def _write(generation: Generation, writer: Writer, budget_ms: int) -> None:
+def _write(
+    generation: Generation, writer: Writer, budget_ms: int, early: Early | None = None
+) -> None:
     """Run the generation until it ends, a stop rule ends it, or it takes too long.
 
     What takes too long ends with a whole line. A single line may take much longer; then it ends
     where it is. ``budget_ms`` is counted from the first token on; 0 is no limit.
     """
     started, stats = 0.0, generation.stats
+    told: str | None = None
     for step in generation:
         writer.add(step)
         started = started or perf_counter()
@@ -286,6 +297,9 @@ def _write(generation: Generation, writer: Writer, budget_ms: int) -> None:
         if budget_ms and late:
             stats.finish = FinishReason.TIME
             break
+        if early is not None and (lines := writer.whole_lines) != told:
+            early(lines)
+            told = lines
     if stats.finish in (FinishReason.TIME, FinishReason.MAX_TOKENS):
         writer.drop_last_line()
 

@@ -17,12 +17,21 @@ from specls.engine.engine import Engine
 from specls.errors import Cancelled, SpeclsError
 from specls.service.ahead import Ahead
 from specls.service.background import Part
-from specls.service.completion import Completion, Origin, Request, complete, known, parts_of
+from specls.service.completion import (
+    Completion,
+    Early,
+    Origin,
+    Request,
+    complete,
+    known,
+    parts_of,
+)
 from specls.service.exclude import Exclusion
 from specls.service.heads import Choice, Heads
 from specls.service.interface import Runtime
 from specls.service.models import State, Status
 from specls.service.parts import Context, is_shown
+from specls.service.running import Running
 from specls.service.shared import Shared, viewer
 from specls.service.shown import Found, ShownSuggestions
 from specls.service.unwanted import Deletions, is_inside_a_word
@@ -58,20 +67,6 @@ class Counters:
     failed: int = 0
 
 
-@dataclass(frozen=True)
-class _Running:
-    """A request on its way: ``superseded`` is done as soon as nobody wants its answer."""
-
-    cancel: CancelToken
-    answer: asyncio.Future[Completion]
-    superseded: asyncio.Future[None]
-
-    def supersede(self) -> None:
-        self.cancel.cancel()
-        if not self.superseded.done():
-            self.superseded.set_result(None)
-
-
 class CompletionService:
     """Answers one connection's requests, the newest of a document first. Used from one event loop.
 
@@ -91,7 +86,7 @@ class CompletionService:
         self.counters = Counters()
         self.last: Completion | None = None
         self.last_wait_seconds = 0.0
-        self._running: dict[str, _Running] = {}
+        self._running: dict[str, Running] = {}
         self._asked: dict[str, Position] = {}
         """Where a completion was asked for last, in each document."""
         self.roots: tuple[str, ...] = ()
@@ -201,12 +196,17 @@ class CompletionService:
     # -- requests ----------------------------------------------------------------------------
 
     async def complete(
-        self, snapshot: Snapshot, position: Position, *, fresh: bool = False
+        self,
+        snapshot: Snapshot,
+        position: Position,
+        *,
+        fresh: bool = False,
+        early: Early | None = None,
     ) -> Completion | None:
         """A completion at ``position``, or None when there is none to be had now.
 
         A suggestion that was shown and still fits is the answer, unless ``fresh`` is asked for:
-        then alternatives come with it.
+        then alternatives come with it. While one is written, ``early`` is told its whole lines.
         None means: the document is excluded, no model is loaded, nobody asked and it's inside of a
         word or would bring back what was just deleted, a newer request or a change of the document
         made this one pointless, or the engine failed (the log says how). Cancelling the
@@ -215,17 +215,22 @@ class CompletionService:
         self.counters.received += 1
         if not self._can_answer(snapshot):
             return None
+        wanted = self.settings.alternatives if fresh else 1
+        request = Request(snapshot, position, self.settings, wanted, explicit=fresh)
+        running = self._running.get(snapshot.uri)
+        if running is not None and running.serves(request):
+            return await self._wait(running)
         self.supersede(snapshot.uri)
         started = perf_counter()
         if fresh:
-            return await self._decode(snapshot, position, fresh=True)
+            return await self._decode(request, early)
         found = self._shown.find(snapshot, position)
         if self._is_unwanted(snapshot, position, found.rest if found else ""):
             self.counters.unwanted += 1
             return None
         if found:
             return self._answered(known(found.rest, _origin(found), perf_counter() - started))
-        return await self._decode(snapshot, position, fresh=False)
+        return await self._decode(request, early)
 
     def _can_answer(self, snapshot: Snapshot) -> bool:
         """Whether anything is completed in this document, and there's a model for it."""
@@ -242,34 +247,37 @@ class CompletionService:
         restores = self._deletions.restores(snapshot, position, text)
         return restores or is_inside_a_word(snapshot, position)
 
-    async def _decode(
-        self, snapshot: Snapshot, position: Position, *, fresh: bool
-    ) -> Completion | None:
+    async def _decode(self, request: Request, early: Early | None) -> Completion | None:
         """A completion from the model."""
-        wanted = self.settings.alternatives if fresh else 1
-        request = Request(snapshot, position, self.settings, wanted, explicit=fresh)
-        self._asked[snapshot.uri] = position
-        self._visits.add(snapshot.uri, position)
+        uri = request.snapshot.uri
+        self._asked[uri] = request.position
+        self._visits.add(uri, request.position)
         self._ahead.asked(request)
-        running = self._start(request)
-        self._running[snapshot.uri] = running
-        self.on_running()
+        self._running[uri] = running = self._start(request, early)
+        return await self._wait(running)
+
+    async def _wait(self, running: Running) -> Completion | None:
+        """The answer to a request that runs; it's stopped when nobody waits any more."""
+        running.waiting += 1
         try:
-            await asyncio.wait(
-                (running.answer, running.superseded), return_when=asyncio.FIRST_COMPLETED
-            )
+            await running.wait()
         except asyncio.CancelledError:
             self.counters.cancelled += 1
             raise
         finally:
-            running.cancel.cancel()
-            if self._running.get(snapshot.uri) is running:
-                del self._running[snapshot.uri]
-                self._ahead.done(request)
-            else:
-                self._background.go_on()
-            self.on_running()
-        return self._wanted(request, self._outcome(running))
+            running.waiting -= 1
+            if not running.waiting:
+                self._done(running)
+        return self._wanted(running.request, self._outcome(running))
+
+    def _done(self, running: Running) -> None:
+        uri = running.request.snapshot.uri
+        running.cancel.cancel()
+        if self._running.get(uri) is running:
+            del self._running[uri]
+            self._ahead.done(running.request)
+        else:
+            self._background.go_on()
 
     def _wanted(self, request: Request, completion: Completion | None) -> Completion | None:
         """A completion that is shown from now on, unless it would be in the way."""
@@ -281,21 +289,36 @@ class CompletionService:
         self._ahead.shown(request, completion.text, completion.alternatives)
         return completion
 
-    def _start(self, request: Request) -> _Running:
-        cancel = CancelToken()
-        queued = perf_counter()
+    def _start(self, request: Request, early: Early | None) -> Running:
+        cancel, queued = CancelToken(), perf_counter()
+        tell = self._telling(request, cancel, early) if early else None
 
         def job() -> Completion:
             self.last_wait_seconds = perf_counter() - queued
             if (runtime := self._runtime) is None:
                 raise Cancelled("The models were unloaded.")
-            return complete(runtime, request, cancel)
+            return complete(runtime, request, cancel, tell)
 
         answer = asyncio.wrap_future(self._worker.submit(Priority.REQUEST, job))
         answer.add_done_callback(_retrieve)
-        return _Running(cancel, answer, asyncio.get_running_loop().create_future())
+        return Running(request, cancel, answer, asyncio.get_running_loop().create_future())
 
-    def _outcome(self, running: _Running) -> Completion | None:
+    def _telling(self, request: Request, cancel: CancelToken, early: Early) -> Early:
+        """What the engine's thread calls, so that ``early`` is called on the event loop."""
+        loop = asyncio.get_running_loop()
+        where = request.snapshot, request.position
+
+        def tell(lines: str) -> None:
+            restores = not request.explicit and self._deletions.restores(*where, lines)
+            if not cancel.cancelled and not restores:
+                early(lines)
+
+        def from_the_thread(lines: str) -> None:
+            loop.call_soon_threadsafe(tell, lines)
+
+        return from_the_thread
+
+    def _outcome(self, running: Running) -> Completion | None:
         error = running.answer.exception() if running.answer.done() else Cancelled()
         overtaken = running.superseded.done() and error is None
         if overtaken or isinstance(error, Cancelled):

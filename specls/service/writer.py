@@ -63,6 +63,14 @@ class Writer:
         """Whether a whole line was written that can be shown without what follows it."""
         return self._place.shape is not Shape.PAIR and "\n" in self._text.lstrip()
 
+    @property
+    def whole_lines(self) -> str:
+        """What may be shown before it's known how it goes on: the lines that are complete."""
+        if not self.has_lines:
+            return ""
+        whole = self._text[: self._text.rfind("\n")]
+        return filters.shown(whole, self._place)
+
     def add(self, step: Iterable[Token]) -> None:
         """Go on with these tokens."""
         for token in step:
