@@ -18,6 +18,7 @@ from specls.context.text import Position
 from specls.lsp.documents import Documents
 from specls.lsp.exchange import Exchange
 from specls.lsp.messages import is_uri
+from specls.lsp.params import InlineCompletionRequest, add_to
 from specls.lsp.triggers import Triggers
 
 logger = logging.getLogger(__name__)
@@ -27,6 +28,7 @@ def make_converter(triggers: Triggers) -> Converter:
     """The converter of pygls, lenient where clients in use are sloppy."""
     converter: Converter = default_converter()  # type: ignore[no-untyped-call]
     converter.register_structure_hook(types.InlineCompletionTriggerKind, triggers.read)
+    add_to(converter)
     return converter
 
 
@@ -40,6 +42,13 @@ class Protocol(Exchange):
         self.on_close: Callable[[str], None] = lambda _uri: None
         self.on_exit: Callable[[int], None] = lambda _code: None
         super().__init__(server, converter)
+
+    def get_message_type(self, method: str) -> type[Any] | None:  # type: ignore[override]
+        """The type of a message; inline completion's is our own."""
+        if method == types.TEXT_DOCUMENT_INLINE_COMPLETION:
+            return InlineCompletionRequest
+        kind: type[Any] | None = super().get_message_type(method)
+        return kind
 
     # -- the life of a session ---------------------------------------------------------------
 

@@ -51,7 +51,9 @@ class Server(LanguageServer):
         )
         self.service = service
         self._initial = self._settings = Settings()
-        self.inline = inline.InlineCompletion(self.protocol.documents, service)
+        self.inline = inline.InlineCompletion(
+            self.protocol.documents, service, self.protocol.notify
+        )
         self._report = LoadReport(self, self.show, self.spawn)
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopped: asyncio.Future[int] | None = None

@@ -65,13 +65,17 @@ class Scripted:
         wait_for_state(self.client, "ready")
         return self
 
-    def says(self, answer: Answer, *, endless: bool = False) -> None:
-        """What the model writes from now on: text, bytes or tokens; perhaps again and again."""
+    def says(self, answer: Answer, *, endless: bool = False, pause: str = "") -> None:
+        """What the model writes from now on: text, bytes or tokens; perhaps again and again.
+
+        Behind ``pause`` it waits while ``holds(pause=True)``.
+        """
         tokens = list(answer.encode() if isinstance(answer, str) else answer)
-        self.client.call(ANSWER, {"tokens": tokens, "endless": endless})
+        told = {"tokens": tokens, "endless": endless, "pause": list(pause.encode())}
+        self.client.call(ANSWER, told)
 
     def holds(self, **gates: bool) -> None:
-        """Have the model wait, or go on: when it decodes, when one is loaded."""
+        """Have the model wait, or go on: when it decodes, when one is loaded, at a pause."""
         self.client.call(HOLD, gates)
 
     @property

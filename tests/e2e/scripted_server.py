@@ -45,6 +45,10 @@ class Author:
         """Whether the answer begins anew when it's at its end."""
         self.crashes = 0
         """How many of the next passes fail."""
+        self.pause: list[int] = []
+        """What it writes before it waits for ``go``."""
+        self.go = threading.Event()
+        self.go.set()
         self._prompt: list[int] = []
         self._base = 0
 
@@ -52,6 +56,11 @@ class Author:
         """A prompt was built; the healed tokens at its end are written again first."""
         self._prompt = built.tokens
         self._base = len(built.tokens) - (built.healing.tokens if built.healing else 0)
+
+    def ponder(self, held: Sequence[int]) -> None:
+        """Wait, if that was to be done behind these tokens."""
+        if self.pause and list(held[-len(self.pause) :]) == self.pause:
+            self.go.wait()
 
     @property
     def seen(self) -> str:
@@ -94,6 +103,7 @@ class AuthoredModel(ScriptedModel):
     ) -> None:
         super().decode(sequence, start, tokens, scored, cancel)
         held = self.tokens_of(sequence)
+        self._author.ponder(held)
         self._held = [held[: len(held) - row] for row in reversed(range(scored))]
 
     def logits(self, row: int) -> Logits:
@@ -144,7 +154,11 @@ class ScriptedLoader:
         self.author = Author()
         self.tokenizer = CountingTokenizer()
         self.loads = 0
-        self.gates = {"decode": threading.Event(), "load": threading.Event()}
+        self.gates = {
+            "decode": threading.Event(),
+            "load": threading.Event(),
+            "pause": self.author.go,
+        }
         """What goes on while it's set."""
         for gate in self.gates.values():
             gate.set()
@@ -191,6 +205,7 @@ def _register(server: Server, loader: ScriptedLoader) -> None:
     def answer(params: Any) -> None:
         loader.author.answer = [int(token) for token in params["tokens"]]
         loader.author.endless = bool(params["endless"])
+        loader.author.pause = list(params.get("pause", ()))
 
     @server.feature(CRASH)
     def crash(params: Any) -> None:

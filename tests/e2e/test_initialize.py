@@ -16,7 +16,7 @@ def test_the_answer_announces_what_there_is(start: Start) -> None:
     result = initialize(start(), NO_MODEL)
     assert result["serverInfo"] == {"name": "specls", "version": specls.__version__}
     capabilities = result["capabilities"]
-    assert capabilities["inlineCompletionProvider"] == {}
+    assert capabilities["inlineCompletionProvider"] == {"workDoneProgress": True}
     assert capabilities["positionEncoding"] == "utf-16"
     sync = capabilities["textDocumentSync"]
     assert (sync["openClose"], sync["change"]) == (True, 2)
