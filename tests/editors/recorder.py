@@ -2,7 +2,9 @@
 
 ``python -m tests.editors.recorder FILE COMMAND…`` runs the command, hands both streams through as
 they are, and appends each message to the file as a line of JSON: ``{"from": "editor"|"server",
-"at": seconds, "message": …}``.
+"at": seconds, "message": …}``. While there is a file of that name with ``.hold`` behind it, what
+the server says is held back; it's written down when it's said, and ``{"from": "recorder"}`` when
+it's handed on.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from typing import IO, Any
 
 _HEADER = re.compile(rb"(?:[^\r\n]+\r\n)*?Content-Length: (\d+)\r\n(?:[^\r\n]+\r\n)*\r\n")
 _CHUNK = 65536
+_POLL = 0.02
 
 
 class Log:
@@ -37,10 +40,9 @@ class Log:
 
 
 def pump(source: int, write: Callable[[bytes], object], sender: str, log: Log) -> None:
-    """Hand on all bytes from ``source``, and log the messages among them."""
+    """Log the messages from ``source``, and hand on all bytes."""
     pending = b""
     while chunk := os.read(source, _CHUNK):
-        write(chunk)
         pending += chunk
         while match := _HEADER.search(pending):
             end = match.end() + int(match[1])
@@ -48,11 +50,12 @@ def pump(source: int, write: Callable[[bytes], object], sender: str, log: Log) -
                 break
             log.add(sender, json.loads(pending[match.end() : end]))
             pending = pending[end:]
+        write(chunk)
 
 
 def main(arguments: list[str]) -> int:
     """Run the command between our own stdin and stdout; its exit code."""
-    log = Log(Path(arguments[0]))
+    log, hold = Log(Path(arguments[0])), Path(arguments[0] + ".hold")
     child = subprocess.Popen(arguments[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert child.stdin is not None
     assert child.stdout is not None
@@ -65,6 +68,15 @@ def main(arguments: list[str]) -> int:
 
         return both
 
+    def hand_on(data: bytes) -> None:
+        held = False
+        while hold.exists():
+            held = True
+            threading.Event().wait(_POLL)
+        write(sys.stdout.buffer)(data)
+        if held:
+            log.add("recorder", "handed on")
+
     def from_editor() -> None:
         try:
             pump(0, write(into), "editor", log)
@@ -73,7 +85,7 @@ def main(arguments: list[str]) -> int:
             pass  # the server is gone; its exit code tells
 
     threading.Thread(target=from_editor, daemon=True).start()
-    pump(out, write(sys.stdout.buffer), "server", log)
+    pump(out, hand_on, "server", log)
     code = child.wait()
     sys.stdout.flush()
     os._exit(code)  # the thread may still wait for the editor
