@@ -72,7 +72,7 @@ enddef
 # Ask when no key has been pressed for a moment.
 def Later()
   timer_stop(timer)
-  if mode() !~ '^i' || !options.Get('auto') || !Enabled() || !documents.Known(bufnr())
+  if !options.Get('auto') || !Enabled() || !documents.Known(bufnr())
     return
   endif
   timer = timer_start(options.Get('debounce'), (_) => Ask(AUTOMATIC))

@@ -12,6 +12,12 @@ if get(g:, 'loaded_specls', false)
   finish
 endif
 g:loaded_specls = true
+if &encoding != 'utf-8'
+  echohl WarningMsg
+  echomsg "specls: needs 'encoding' to be utf-8"
+  echohl None
+  finish
+endif
 
 import autoload '../autoload/specls.vim'
 import autoload '../autoload/specls/command.vim'

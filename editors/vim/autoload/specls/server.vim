@@ -80,7 +80,7 @@ enddef
 def Launch()
   var command: list<string> = options.Get('cmd')
   if empty(command) || !executable(command[0])
-    Become('error', $"there is no program '{get(command, 0, '')}': install it with `pipx install specls`, or set g:specls.cmd")
+    Become('error', $"there is no program '{get(command, 0, '')}': run `pipx install .` in the folder of specls, or set g:specls.cmd")
     Say(state.message)
     return
   endif
@@ -231,9 +231,7 @@ def Follow(told: dict<any>)
   var before = state.state
   state = told
   redrawstatus
-  if told.state == 'error' && before != 'error'
-    Say(Sentence())
-  elseif told.state == 'ready' && before == 'loading'
+  if told.state == 'ready' && before == 'loading'
     for Call in on_loaded
       Call()
     endfor
