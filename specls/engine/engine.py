@@ -216,6 +216,10 @@ class Engine:
         for drafter in self.drafters.values():
             drafter.forget(name)
 
+    def forget_kept(self) -> None:
+        """Forget all that is kept outside of the cache, in memory and on disk, for everybody."""
+        self._sessions.forget_kept()
+
     def close(self, document: object) -> None:
         """Give back what a document took in the cache; its state may be kept elsewhere."""
         name = self._name(document)

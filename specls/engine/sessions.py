@@ -173,6 +173,10 @@ class SessionTable:
         self._spill.drop(_kept(document))
         self._release(document)
 
+    def forget_kept(self) -> None:
+        """Forget all that is kept outside of the cache, in memory and on disk."""
+        self._spill.empty()
+
     def close(self, document: object) -> None:
         """Keep the document's state for the time when it's opened again, and free its sequence."""
         self._release(Beside(document))

@@ -132,6 +132,15 @@ class Shelf:
         self._known[name] = None
         self._writing[name] = self._writer.submit(self._delete, name)
 
+    def empty(self) -> None:
+        """Delete the states of all documents, of other models as well. Doesn't wait."""
+        with self._lock:
+            names = [*self._unwritten, *self._known]
+            self._unwritten.clear()
+        self._written.clear()
+        self._known.update(dict.fromkeys(names))
+        self._writing[""] = self._writer.submit(self._tidy, 0)
+
     def close(self, seconds: float) -> None:
         """Wait at most so long for what's being written; drop what isn't begun by then."""
         wait(list(self._writing.values()), seconds)

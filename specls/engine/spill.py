@@ -49,6 +49,9 @@ class SecondStage(Protocol):
     def forget(self, document: object) -> None:
         """Drop the document's state."""
 
+    def empty(self) -> None:
+        """Drop the states of all documents."""
+
     def age(self, document: object) -> float:
         """How many seconds ago the document's state was put there."""
 
@@ -145,6 +148,13 @@ class Spill:
         self.forget(document)
         if self.second is not None:
             self.second.forget(document)
+
+    def empty(self) -> None:
+        """Forget the states of all documents, on disk as well."""
+        self._kept.clear()
+        self.size = 0
+        if self.second is not None:
+            self.second.empty()
 
     def close(self, seconds: float) -> None:
         """Put all on disk, as far as that is done within so many seconds."""

@@ -345,6 +345,24 @@ def test_a_state_that_is_dropped_is_deleted(shelf: Shelf, tmp_path: Path) -> Non
     assert shelf.load("kept") == STATE
 
 
+def test_nothing_is_left_once_it_is_emptied(shelf: Shelf, tmp_path: Path) -> None:
+    """All states go, of other models and earlier processes as well; later ones are kept again."""
+    earlier = Shelf(tmp_path, BUDGET, "another model")
+    earlier.put("earlier", STATE)
+    earlier.close(10)
+    spill = Spill(10_000, shelf)
+    spill.put("in memory", STATE)
+    shelf.put("old", STATE)
+    assert len(iter_written(shelf, tmp_path)) == 2
+    shelf.put("new", STATE)
+    spill.empty()
+    assert [spill.take(each) for each in ("in memory", "old", "new")] == [None] * 3
+    assert (spill.size, iter_written(shelf, tmp_path)) == (0, [])
+    shelf.put("later", STATE)
+    assert len(written(shelf, tmp_path)) == 1
+    assert shelf.load("later") == STATE
+
+
 def iter_written(shelf: Shelf, folder: Path) -> list[Path]:
     """The files, once what was begun is written; more may be put there afterwards."""
     wait(list(shelf._writing.values()), 10)
