@@ -15,6 +15,7 @@ from pathlib import Path
 from platformdirs import user_cache_path
 
 from specls import measurements
+from specls.catalogue.listing import rows
 from specls.catalogue.results import ResolvedModel
 from specls.catalogue.store import ModelStore
 from specls.core import Source
@@ -28,7 +29,9 @@ from specls.engine.llama.loader import (
     describe_backend,
     describe_build,
     load_model,
+    runs_on_cpu,
 )
+from specls.engine.llama.memory import available_bytes
 from specls.engine.llama.model import LlamaModel
 from specls.engine.lookup import LONG_MATCH, LookupDrafter, PreviousDrafter
 from specls.engine.shelf import Shelf
@@ -82,6 +85,24 @@ class ModelLoader:
     def check(self, settings: Settings) -> None:
         """See that the target is there."""
         self._store.resolve(settings.model)
+
+    def fits(self, settings: Settings, beside: Settings) -> bool:
+        """Whether memory holds the models beside those of other settings."""
+        if not all(runs_on_cpu(_options(each)) for each in (settings, beside)):
+            return False  # what is free on a GPU isn't known
+        new, old = (self._bytes(each) for each in (settings, beside))
+        return new < available_bytes() - old
+
+    def _bytes(self, settings: Settings) -> int:
+        """About what a target takes, without the cache. On a CPU the draft is rarely loaded.
+
+        What is loaded counts as available, since the file is mapped.
+        """
+        return self._store.resolve(settings.model).path.stat().st_size
+
+    def listing(self) -> list[dict[str, object]]:
+        """The catalogue."""
+        return [row.as_dict() for row in rows(self._store)]
 
     def __call__(self, settings: Settings, progress: Callable[[float], bool]) -> Runtime:
         """Load target and draft."""

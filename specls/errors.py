@@ -11,7 +11,8 @@
     │   └── DownloadFailed     no source answered, or the disk is full
     │       └── SourceFailed   one source couldn't deliver: the next one is tried
     ├── EngineError            the engine can't do what it was asked
-    │   ├── LoadFailed         llama.cpp refused the model or ran out of memory
+    │   ├── LoadFailed         llama.cpp refused the model
+    │   │   └── NoMemory       it doesn't fit into memory
     │   ├── IncompatibleDraft  the draft's vocabulary isn't the target's
     │   ├── ContextFull        the prompt doesn't fit into the context
     │   └── DecodeFailed       llama.cpp returned an error code
@@ -69,7 +70,11 @@ class EngineError(SpeclsError):
 
 
 class LoadFailed(EngineError):
-    """llama.cpp refused the model file or ran out of memory."""
+    """llama.cpp refused the model file."""
+
+
+class NoMemory(LoadFailed):
+    """The machine hasn't got the memory that the model needs."""
 
 
 class IncompatibleDraft(EngineError):

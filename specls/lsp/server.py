@@ -14,7 +14,7 @@ from pygls.lsp.server import LanguageServer
 import specls
 from specls.context.document import Snapshot
 from specls.context.text import Encoding, Position
-from specls.lsp import inline
+from specls.lsp import inline, models
 from specls.lsp.convert import place_in
 from specls.lsp.custom import CONTEXT, STATS
 from specls.lsp.loading import LoadReport
@@ -65,6 +65,7 @@ class Server(LanguageServer):
         self.protocol.on_exit = self.stop
         _register(self)
         inline.register(self, self.inline)
+        models.register(self, service, self.spawn)
 
     # -- running -----------------------------------------------------------------------------
 

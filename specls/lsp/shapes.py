@@ -136,9 +136,10 @@ class ModelRow(TypedDict):
     id: str
     name: str
     kind: Literal["target", "draft"]
-    bytes: int
+    bytes: int | None
     licence: str
     present: bool
+    state: Literal["no", "in part", "damaged", "unchecked", "yes"]
     current: bool
     drafts: list[str]
 

@@ -9,6 +9,7 @@ from specls.core import CancelToken
 from specls.service.completion import Request, budget_of
 from specls.service.interface import Runtime
 from specls.service.parts import Head
+from specls.service.prompts import PromptBuilder
 from specls.service.workspace import View, Workspace
 
 HEAD_SECONDS = 10.0
@@ -35,6 +36,8 @@ class Heads:
         self._workspace = Workspace()
         self._wanted: dict[str, Head] = {}
         """What was chosen and perhaps isn't read yet."""
+        self._prompts: PromptBuilder | None = None
+        """Of the models that it was chosen for."""
 
     def choose(
         self, request: Request, view: View, runtime: Runtime, cancel: CancelToken
@@ -45,6 +48,9 @@ class Heads:
             Cancelled: ``cancel`` was set.
         """
         uri, prompts = request.snapshot.uri, runtime.prompts
+        if prompts is not self._prompts:
+            self._wanted.clear()
+            self._prompts = prompts
         most = self._budget(request, runtime)
         if not prompts.dialect.tells_files or not most:
             self._wanted.pop(uri, None)

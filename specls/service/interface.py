@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from specls.engine.engine import Engine
 from specls.service.prompts import PromptBuilder
@@ -30,7 +30,7 @@ class Runtime:
 
 
 class Loader(Protocol):
-    """Loads what the settings ask for. Both methods run on the engine thread."""
+    """Loads what the settings ask for. One thread uses it, but for :meth:`listing`."""
 
     def check(self, settings: Settings) -> None:
         """See that the target is there, before other models make way for it.
@@ -39,8 +39,17 @@ class Loader(Protocol):
             ModelError: it isn't; the message says what to do.
         """
 
+    def fits(self, settings: Settings, beside: Settings) -> bool:
+        """Whether memory holds the models beside those that were loaded with other settings.
+
+        Asked after :meth:`check`. An estimate: :class:`NoMemory` may come nevertheless.
+        """
+
+    def listing(self) -> Sequence[Mapping[str, Any]]:
+        """All models that can be named: see ``specls/models``. Any thread may call it."""
+
     def __call__(self, settings: Settings, progress: Callable[[float], bool]) -> Runtime:
-        """Load, telling ``progress`` the loaded share from 0 to 1. Runs on the engine thread.
+        """Load, telling ``progress`` the loaded share from 0 to 1; other models may be in use.
 
         When ``progress`` returns False, the loading is given up.
 

@@ -29,7 +29,7 @@ from specls.service.completion import (
 from specls.service.exclude import Exclusion
 from specls.service.heads import Choice, Heads
 from specls.service.interface import Runtime
-from specls.service.models import State, Status
+from specls.service.models import Status
 from specls.service.parts import Context, is_shown
 from specls.service.running import Running
 from specls.service.shared import Shared, viewer
@@ -124,6 +124,10 @@ class CompletionService:
         self.exclude()
         return await self._shared.follow(self, settings)
 
+    async def reload(self) -> None:
+        """Load the models again, or try to."""
+        await self._shared.reload(self)
+
     def tell(self, status: Status) -> None:
         """The state of the models changed."""
         self.on_status(status)
@@ -134,9 +138,14 @@ class CompletionService:
         self._shown.clear()
 
     def loaded(self) -> None:
-        """Other models are there, or those that were before: have the newest document ready."""
-        if self._newest is not None:
-            self.opened(self._newest)
+        """Other models are there, or those that were before: have the newest document ready.
+
+        A request that runs is answered by whichever it got.
+        """
+        self._shown.clear()
+        self._ahead.clear()
+        if self._newest is not None and self.models.answers:
+            self._ahead.opened(self._newest, self.settings)
 
     def exclude(self) -> None:
         """Follow what the settings exclude, and the workspace's folders; forget what is now."""
@@ -237,7 +246,7 @@ class CompletionService:
         if not self.settings.enabled or self._why_excluded(snapshot) is not None:
             self.counters.excluded += 1
             return False
-        if self.models.status.state is not State.READY:
+        if not self.models.answers:
             self.counters.unavailable += 1
             return False
         return True
@@ -360,7 +369,7 @@ class CompletionService:
             logger.info("Nothing is completed in %s: %s.", snapshot.uri, reason)
             return
         self._newest = snapshot
-        if self.models.status.state is State.READY:
+        if self.models.answers:
             self._ahead.opened(snapshot, self.settings)
 
     def changed(self, snapshot: Snapshot, position: Position | None = None) -> None:
@@ -375,13 +384,13 @@ class CompletionService:
         self._ahead.forget(snapshot.uri)
         if position is not None:
             self._visits.add(snapshot.uri, position)
-        if position is not None and self.models.status.state is State.READY:
+        if position is not None and self.models.answers:
             self._ahead.changed(Request(snapshot, position, self.settings))
 
     def saved(self, snapshot: Snapshot) -> None:
         """A document was saved: make its state exact, where it was asked for last."""
         asked = self._asked.get(snapshot.uri)
-        if asked is not None and self.models.status.state is State.READY:
+        if asked is not None and self.models.answers:
             position = snapshot.text.clamp(asked.line, asked.column, Encoding.UTF32)
             self._ahead.paused(Request(snapshot, position, self.settings))
 

@@ -54,6 +54,7 @@ class Shared:
         self.worker = Worker()
         self.models = Models(load, self.worker)
         self.models.on_status = self._tell
+        self.models.on_freeing = self._free
         self.background = Background(self.worker, lambda: self.models.runtime, self._busy)
         self._members: dict[Member, Settings | None] = {}
         """Who is connected, with the settings that it came to, once it told them."""
@@ -61,7 +62,7 @@ class Shared:
         """What was loaded last, or tried."""
         self._numbers = itertools.count()
         self.recovery = Recovery()
-        self._restart: asyncio.Task[None] | None = None
+        self._loading: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self.worker.on_error = self._failed
 
@@ -88,17 +89,29 @@ class Shared:
         if not wants or (before is not None and not self.models.wants(before, settings)):
             return None
         self._asked = settings
-        self.recovery.forget()
-        await self._load()
+        await self._begin()
         return None
 
-    async def _load(self) -> None:
+    async def reload(self, member: Member) -> None:
+        """Load what a connection's settings ask for, even if it's loaded already."""
+        self._asked = self._members.get(member) or self._asked
+        await self._begin(anew=True)
+
+    async def _begin(self, *, anew: bool = False) -> None:
+        """Load, also when whoever asked for it leaves meanwhile."""
+        self.recovery.forget()
+        self._loading = asyncio.ensure_future(self._load(anew=anew))
+        await asyncio.shield(self._loading)
+
+    async def _load(self, *, anew: bool = False) -> None:
         self._loop = asyncio.get_running_loop()
-        for each in tuple(self._members):
-            each.unloading()
-        await self.models.load(self._asked)
+        await self.models.load(self._asked, anew=anew)
         for each in tuple(self._members):
             each.loaded()
+
+    def _free(self) -> None:
+        for each in tuple(self._members):
+            each.unloading()
 
     # -- crashes -----------------------------------------------------------------------------
 
@@ -111,16 +124,17 @@ class Shared:
     def _crashed(self, error: BaseException) -> None:
         """Load the models anew after a while, or give up. What else the same engine did is moot."""
         logger.error("The engine crashed", exc_info=error)
-        if self.models.status.state is not State.READY:
+        if not self.models.answers:
             return
-        for each in tuple(self._members):
-            each.unloading()
         again = Status(State.FAILED, message=AGAIN)
 
         def restart() -> None:
             if self.models.status is again:  # nobody asked for another load meanwhile
-                self._restart = asyncio.ensure_future(self._load())
+                self._loading = asyncio.ensure_future(self._load())
 
+        if self.models.status.state is State.LOADING:
+            self.models.crashed(again)
+            return
         more = self.recovery.crashed(restart)
         self.models.crashed(again if more else Status(State.OFF, message=OFF))
 
@@ -136,10 +150,8 @@ class Shared:
 
         Callable without a running loop.
         """
-        self.models.give_up()
-        for each in tuple(self._members):
-            each.unloading()
-        return self.worker.stop(self.models.unload, timeout)
+        self._free()
+        return self.models.stop(timeout)
 
 
 def viewer(owner: int) -> Callable[[Runtime], Runtime]:

@@ -89,6 +89,6 @@ def _ready(status: Status, loaded: Loaded, focus: Focus | None, *, busy: bool) -
 
 def _loading(status: Status, loaded: Loaded) -> Standing:
     percent = round(100 * status.progress)
-    meanwhile = f" {loaded} answers until then." if loaded.model else ""
-    message = f"The models are loaded: {percent} %.{meanwhile}"
+    meanwhile = f"; {loaded} answers until then" if loaded.model else ""
+    message = f"The models are being loaded: {percent} %{meanwhile}."
     return Standing(Stand.LOADING, message, loaded, progress=percent)

@@ -225,3 +225,12 @@ DEFINITIONS: tuple[Definition, ...] = tuple(
     for item in fields(Settings)
 )
 """All settings, in order."""
+
+
+def differ_in_models(before: Settings, after: Settings) -> bool:
+    """Whether settings ask for other models, or for the same loaded otherwise."""
+    return any(
+        getattr(before, each.field) != getattr(after, each.field)
+        for each in DEFINITIONS
+        if each.scope is Scope.MODELS
+    )

@@ -88,6 +88,12 @@ class Scripted:
     def check(self, settings: Settings) -> None:
         pass
 
+    def fits(self, settings: Settings, beside: Settings) -> bool:
+        return "large" not in {settings.model, beside.model}
+
+    def listing(self) -> list[dict[str, object]]:
+        return [{"id": name, "present": name != "missing"} for name in ("scripted", "missing")]
+
     def __call__(self, settings: Settings, progress: Callable[[float], bool]) -> Runtime:
         progress(1.0)
         tokenizer = ByteTokenizer()

@@ -178,6 +178,12 @@ class ScriptedLoader:
                 "missing isn't on this machine yet.", remedy="specls models pull missing"
             )
 
+    def fits(self, settings: Settings, beside: Settings) -> bool:
+        return "large" not in {settings.model, beside.model}
+
+    def listing(self) -> list[dict[str, object]]:
+        return [{"id": name, "present": name != "missing"} for name in ("scripted", "missing")]
+
     def __call__(self, settings: Settings, progress: Callable[[float], bool]) -> Runtime:
         self.check(settings)
         self.loads += 1

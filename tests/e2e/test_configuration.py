@@ -240,3 +240,20 @@ def test_another_model_is_loaded(start: Start) -> None:
     assert client.shown()[-1]["message"].endswith("that were loaded before are still used.")
     assert wait(client, "ready")["models"]["target"] == "smollm2-135m"
     assert len(complete(client, 0, 11)) == 1
+
+
+@pytest.mark.model
+def test_models_change_while_one_answers(start: Start) -> None:
+    """From the request for another model until it's there, each completion is answered."""
+    client = start()
+    initialize(client, SMALL | {"model": "qwen2.5-coder-0.5b"})
+    assert wait(client, "ready")["models"]["target"] == "qwen2.5-coder-0.5b"
+    open_document(client, "x = [1, 2, ")
+    assert len(complete(client, 0, 11)) == 1
+    client.notify(CHANGED, {"settings": {"specls": SMALL}})
+    answers: list[int] = []
+    while stats(client)["models"].get("target") != "smollm2-135m":
+        answers.append(len(complete(client, 0, 11)))
+    assert len(complete(client, 0, 11)) == 1
+    assert set(answers) == {1}
+    assert wait(client, "ready")["requests"]["unavailable"] == 0

@@ -170,3 +170,75 @@ def test_a_long_request_is_busy(told: Scripted) -> None:
     told.holds(decode=False)
     assert len(client.result(request)["items"]) == 1
     until(client, "ready")
+
+
+# -- models ----------------------------------------------------------------------------------
+
+
+def test_models_are_listed(told: Scripted) -> None:
+    """`specls/models` names all models, and the one that answers."""
+    assert told.client.call("specls/models") == {
+        "models": [
+            {"id": "scripted", "present": True, "current": True},
+            {"id": "missing", "present": False, "current": False},
+        ]
+    }
+
+
+@pytest.mark.model
+def test_the_catalogue_is_listed(small: RawClient) -> None:
+    """Each model comes with what an editor shows of it in a list."""
+    models = {each["id"]: each for each in small.call("specls/models")["models"]}
+    assert models["smollm2-135m"] == {
+        "id": "smollm2-135m",
+        "name": "smollm2-135m (135M, Q4_1)",
+        "kind": "target",
+        "bytes": 98_362_432,
+        "licence": "Apache-2.0",
+        "present": True,
+        "state": "yes",
+        "drafts": [],
+        "current": True,
+    }
+    assert models["qwen2.5-coder-0.5b"]["kind"] == "draft"
+    assert models["qwen2.5-coder-1.5b"]["drafts"] == ["qwen2.5-coder-0.5b"]
+    assert [name for name, each in models.items() if each["current"]] == ["smollm2-135m"]
+
+
+def test_models_are_loaded_again_on_demand(told: Scripted) -> None:
+    """The command specls.reload loads what the settings ask for, once more."""
+    reload = {"command": "specls.reload"}
+    assert told.client.call("workspace/executeCommand", reload) is None
+    told.client.poll(lambda: told.seen["loads"], lambda loads: bool(loads == 2))
+    until(told.client, "ready")
+
+
+def test_the_old_model_answers_while_another_is_loaded(told: Scripted) -> None:
+    """The status says that another one is loaded, and completions come from the old one."""
+    client = told.client
+    told.says("42")
+    told.open("x = ")
+    told.holds(load=True)
+    settings(client, model="another")
+    loading = until(client, "loading")
+    assert loading["model"] == "scripted"
+    assert loading["message"].endswith("%; scripted answers until then.")
+    assert len(told.items(0, 4)) == 1
+    told.holds(load=False)
+    assert until(client, "ready")["model"] == "another"
+    settings(client, model="missing")
+    client.wait(lambda: bool(client.shown()), "the message")
+    (message,) = client.shown()
+    assert message["message"] == (
+        "specls: missing isn't on this machine yet. The models that were loaded before are still "
+        "used."
+    )
+    client.wait(lambda: client.notifications(STATUS)[-1]["reason"] is not None, "the reason")
+    assert client.notifications(STATUS)[-1] == READY | {
+        "message": "another is ready.",
+        "model": "another",
+        "reason": "missing isn't on this machine yet.",
+        "remedy": "specls models pull missing",
+        "command": {"title": "Try again", "command": "specls.reload", "arguments": []},
+    }
+    assert len(told.items(0, 4)) == 1

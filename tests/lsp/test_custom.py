@@ -25,8 +25,6 @@ SECTIONS = {
     "Commands": Kind.COMMAND,
 }
 PLANNED = {
-    custom.MODELS,
-    custom.RELOAD,
     custom.ACCEPT,
     custom.DID_SHOW,
     custom.DID_ACCEPT_PARTLY,

@@ -11,7 +11,7 @@ from specls.context.text import Position, Text
 from specls.engine.controllers import FixedController
 from specls.engine.engine import Engine
 from specls.engine.spill import Spill
-from specls.errors import ModelNotFetched
+from specls.errors import Cancelled, ModelNotFetched
 from specls.metrics import GenerationStats
 from specls.service.dialect import dialect_of
 from specls.service.interface import Runtime
@@ -46,11 +46,15 @@ class Bench:
         self.loaded: list[Settings] = []
         self.closed = 0
         self.failure: Exception | None = None
+        self.failures: dict[str, Exception] = {}
+        """What loading a model ends with, once."""
         self.spill: Spill | None = None
         self.tokenizer: ByteTokenizer = ByteTokenizer()
         self.family: str | None = None
         self.go = threading.Event()
         self.go.set()
+        self.may_load = threading.Event()
+        self.may_load.set()
         self.busy = threading.Event()
         self.model.on_decode = self._hold
         self.service = CompletionService(Shared(self))
@@ -65,12 +69,22 @@ class Bench:
         if settings.model == "missing":
             raise ModelNotFetched("missing isn't on this machine yet.")
 
+    def fits(self, settings: Settings, beside: Settings) -> bool:
+        return "large" not in {settings.model, beside.model}
+
+    def listing(self) -> list[dict[str, object]]:
+        return [{"id": name, "present": name != "missing"} for name in ("scripted", "missing")]
+
     def __call__(self, settings: Settings, progress: Callable[[float], bool]) -> Runtime:
         assert self.go.wait(DEADLINE)
         self.loaded.append(settings)
         progress(0.5)
-        if self.failure:
-            raise self.failure
+        if not self.may_load.is_set():
+            assert self.may_load.wait(DEADLINE)
+            if not progress(0.75):
+                raise Cancelled("given up")
+        if failure := self.failures.pop(settings.model, self.failure):
+            raise failure
         tokenizer = self.tokenizer
         return Runtime(
             engine=Engine(self.model, {}, FixedController(), self.spill),

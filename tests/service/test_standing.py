@@ -24,7 +24,7 @@ OPEN, SHUT = Focus("file:///a.py"), Focus("file:///b.md", "the setting enable sw
             SHUT,
             Standing(
                 Stand.LOADING,
-                "The models are loaded: 40 %. big with small answers until then.",
+                "The models are being loaded: 40 %; big with small answers until then.",
                 PAIR,
                 progress=40,
             ),

@@ -13,9 +13,10 @@ import llama_cpp.llama_cpp as lib
 import psutil
 
 from specls.engine.llama import library
+from specls.engine.llama.memory import available_bytes
 from specls.engine.llama.model import SPARE_SEQUENCES, LlamaModel, Weights
 from specls.engine.pace import Pace
-from specls.errors import Cancelled, LoadFailed
+from specls.errors import Cancelled, LoadFailed, NoMemory
 
 _SEQUENCES = 32
 """How many documents can have tokens in the cache at once. It is also the most tokens of one batch
@@ -78,6 +79,11 @@ def load_model(path: Path, options: LoadOptions, progress: Progress | None = Non
     return _load(path, replace(options, gpu_layers=options.gpu_layers or 0), progress)
 
 
+def runs_on_cpu(options: LoadOptions) -> bool:
+    """Whether a model loaded this way would be on the CPU alone."""
+    return options.gpu_layers == 0 or not library.has_gpu()
+
+
 def _load(path: Path, options: LoadOptions, progress: Progress | None) -> LlamaModel:
     weights = _load_weights(path, options, progress)
     try:
@@ -106,19 +112,23 @@ def _load_weights(path: Path, options: LoadOptions, progress: Progress | None) -
     library.forget_messages()
     handle = lib.llama_model_load_from_file(os.fsencode(path), params)
     if not handle:
-        raise Cancelled("The loading was given up.") if given_up else LoadFailed(_refused(path))
+        raise Cancelled("The loading was given up.") if given_up else _refused(path)
     return Weights(handle, on_gpu=options.gpu_layers != 0 and library.has_gpu())
 
 
-def _refused(path: Path) -> str:
+def _refused(path: Path) -> LoadFailed:
     reasons = library.last_messages()
     if "not within the file bounds" in reasons or "incomplete" in reasons:
-        return f"{path} is truncated: parts of the model are missing. Fetch or copy it again."
+        return LoadFailed(
+            f"{path} is truncated: parts of the model are missing. Fetch or copy it again."
+        )
     if "magic" in reasons:
-        return f"{path} isn't a GGUF file. Choose a model of `specls models list` or a .gguf file."
+        return LoadFailed(
+            f"{path} isn't a GGUF file. Choose a model of `specls models list` or a .gguf file."
+        )
     if "allocate" in reasons or "memory" in reasons:
-        return f"There isn't enough memory for {path}: choose a smaller model. {reasons}"
-    return f"llama.cpp can't load {path}: {reasons or 'it gave no reason'}"
+        return NoMemory(f"There isn't enough memory for {path}: choose a smaller model. {reasons}")
+    return LoadFailed(f"llama.cpp can't load {path}: {reasons or 'it gave no reason'}")
 
 
 def _check_kind(path: Path, weights: Weights) -> None:
@@ -139,9 +149,9 @@ def _check_memory(path: Path, weights: Weights, options: LoadOptions) -> None:
     if weights.on_gpu:
         return
     need = options.context_tokens * _cache_bytes_per_token(weights, options)
-    free = psutil.virtual_memory().available
+    free = available_bytes()
     if need > free:
-        raise LoadFailed(
+        raise NoMemory(
             f"A context of {options.context_tokens} tokens needs {need / 2**20:,.0f} MiB for "
             f"{path.name}, and {free / 2**20:,.0f} MiB are free: lower contextTokens, or set "
             "kvType to q8_0."

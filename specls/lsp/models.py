@@ -1,0 +1,27 @@
+"""Which models there are, and loading them again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from pygls.lsp.server import LanguageServer
+
+from specls.lsp.custom import MODELS, RELOAD
+from specls.service.service import CompletionService
+
+
+def register(
+    server: LanguageServer,
+    service: CompletionService,
+    spawn: Callable[[Coroutine[Any, Any, None]], None],
+) -> None:
+    """Bind the request and the command. ``spawn`` runs a coroutine beside the messages."""
+
+    @server.feature(MODELS)
+    async def models(_params: Any) -> dict[str, Any]:
+        return {"models": await service.models.listing()}
+
+    @server.command(RELOAD)
+    def reload() -> None:
+        spawn(service.reload())
