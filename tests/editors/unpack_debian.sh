@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Unpack packages of Debian unstable into a folder, without touching the system.
 # usage: unpack_debian.sh FOLDER PACKAGE=VERSION...    their programs are in FOLDER/bin afterwards
+# SUITE=trixie takes them from that release. patchelf has to be on PATH.
 #
 # Unstable keeps one version of a package, so a pinned one may be gone: then the newest is taken,
 # and said so. The mirror is the one that this machine's apt uses.
@@ -21,7 +22,7 @@ fi
 apt="$folder/apt"
 mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$folder/root" "$folder/bin"
 : > "$apt/status"
-echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror sid main" > "$apt/sources.list"
+echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror ${SUITE:-sid} main" > "$apt/sources.list"
 options=(-qq -o "Dir::Etc::sourcelist=$apt/sources.list" -o Dir::Etc::sourceparts=/nonexistent
   -o "Dir::State::lists=$apt/lists" -o "Dir::Cache=$apt/cache" -o "Dir::State::status=$apt/status"
   -o APT::Install-Recommends=0 -o APT::Sandbox::User=root)
@@ -31,7 +32,7 @@ packages=()
 for package in "$@"; do
   name=${package%%=*}
   if [ "$name" != "$package" ] && ! apt-cache "${options[@]}" madison "$name" | grep -qF " ${package#*=} "; then
-    echo "note: Debian unstable has no $package any more; taking its newest" >&2
+    echo "note: Debian ${SUITE:-sid} has no $package any more; taking its newest" >&2
     package=$name
   fi
   packages+=("$package")
