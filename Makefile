@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup models demo test test-editors check format bench bench-gpu clean system
+.PHONY: help setup models demo test test-editors vscode check format bench bench-gpu clean system
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,8 +50,16 @@ test: $(READY) check models ## all checks and all tests, on the real models
 	$(BIN)/python -m pytest
 
 test-editors: $(READY) models ## set up real editors (in ~/.cache/specls-editors) and test in them
-	for script in tests/editors/setup_*.sh; do $$script || exit 1; done
+	for script in tests/editors/setup_*.sh; do PYTHON=$(PYTHON) $$script || exit 1; done
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,editors]'
+	$(MAKE) vscode
 	$(BIN)/python -m pytest -m editors tests/editors
+
+vscode: $(READY) ## check, test and pack the VS Code extension (editors/vscode/specls.vsix)
+	@command -v npm >/dev/null || { echo "this needs Node.js 20 or newer with npm"; exit 1; }
+	rm -rf editors/vscode/server
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir editors/vscode/server .
+	cd editors/vscode && npm ci --silent && npm run --silent check && npm test --silent && npm run --silent package
 
 format: $(READY) ## put the code in shape
 	$(BIN)/ruff format .
