@@ -1,12 +1,9 @@
-"""The composition root: the only module that sees both the protocol and llama.cpp."""
+"""Puts the models together: the only module that sees both the service and llama.cpp."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import logging
 import os
-import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -323,25 +320,3 @@ def _free(*models: LlamaModel) -> None:
     for model in models:
         model.close()
         model.weights.close()
-
-
-def serve_stdio() -> int:
-    """Serve one editor on stdin and stdout; the process' exit code."""
-    # Here, since the other commands need no protocol, and a start should be quick.
-    from specls.lsp.server import Server  # noqa: PLC0415
-    from specls.lsp.transport import take_over_stdio  # noqa: PLC0415
-    from specls.service.service import CompletionService  # noqa: PLC0415
-    from specls.service.shared import Shared  # noqa: PLC0415
-
-    reader, writer = take_over_stdio()
-
-    async def run() -> int:
-        service = CompletionService(Shared(loader(states=states_folder())))
-        server = Server(service)
-        service.on_status = server.tell
-        loop = asyncio.get_running_loop()
-        with contextlib.suppress(NotImplementedError):  # Windows ends the process by itself
-            loop.add_signal_handler(signal.SIGTERM, server.stop, 0)
-        return await server.serve(reader, writer)
-
-    return asyncio.run(run())

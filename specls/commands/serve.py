@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from specls.errors import SettingsError
 
 if TYPE_CHECKING:
+    from specls.serving import Ways
+
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001
 
 _LEVELS = ("debug", "info", "warning", "error")
@@ -21,10 +23,13 @@ def register(subparsers: Subparsers) -> None:
     """Add the command."""
     parser = subparsers.add_parser(
         "serve",
-        help="serve an editor over stdin and stdout",
-        description="Speak LSP on stdin and stdout until the editor says exit.",
+        help="serve an editor over stdin and stdout, or many over sockets",
+        description="Speak LSP on stdin and stdout until the editor says exit; or listen, and "
+        "serve all editors that connect with one engine, until SIGTERM or ctrl-C. For each place "
+        "listened at, a line `listening on PLACE` is printed.",
     )
     parser.add_argument("--stdio", action="store_true", help="the default; editors may pass it")
+    _add_ways(parser)
     parser.add_argument("--log-file", type=Path, metavar="FILE", help="log here, not to stderr")
     parser.add_argument(
         "--log-level",
@@ -37,17 +42,95 @@ def register(subparsers: Subparsers) -> None:
     parser.set_defaults(run=_run)
 
 
-def _run(arguments: argparse.Namespace) -> int:
-    if sys.stdin is None:
-        raise SettingsError("stdin is closed: an editor starts the server and talks to it there.")
-    _set_up_logging(arguments.log_file, arguments.log_level)
-    from specls.app import serve_stdio  # noqa: PLC0415 - heavy, and `--help` should be quick
+def _add_ways(parser: argparse.ArgumentParser) -> None:
+    """Add where to listen, and who may connect."""
+    ways = parser.add_argument_group("instead of stdin and stdout, any of")
+    ways.add_argument("--tcp", metavar="HOST:PORT", help="a TCP port of this machine; 0 is any")
+    ways.add_argument(
+        "--socket", type=Path, metavar="FILE", help="a Unix socket that only you can connect to"
+    )
+    ways.add_argument("--ws", metavar="HOST:PORT", help="WebSockets, for editors in a browser")
+    who = parser.add_argument_group("who may connect")
+    who.add_argument(
+        "--allow-origin",
+        action="append",
+        default=[],
+        metavar="ORIGIN",
+        help="pages in a browser that may use --ws, as http://localhost:3000; else there are none",
+    )
+    who.add_argument(
+        "--token-file",
+        type=Path,
+        metavar="FILE",
+        help="serve only who sends what is in this file, or in the variable SPECLS_TOKEN, as "
+        "`token` in initializationOptions",
+    )
+    who.add_argument(
+        "--allow-remote",
+        action="store_true",
+        help="let other machines connect; needs a token, and nothing is encrypted",
+    )
+    who.add_argument(
+        "--exit-when-idle",
+        type=float,
+        metavar="SECONDS",
+        help="end when nobody was connected for so long",
+    )
 
-    code = serve_stdio()
+
+def _run(arguments: argparse.Namespace) -> int:
+    _set_up_logging(arguments.log_file, arguments.log_level)
+    code = _serve(arguments)
     logging.shutdown()
     sys.stderr.flush()
     # Not sys.exit: a reader thread may still wait for a client that keeps the stream open.
     os._exit(code)
+
+
+def _serve(arguments: argparse.Namespace) -> int:
+    """Serve as the arguments say; the exit code."""
+    if not _listens(arguments):
+        _check_stdio(arguments)
+    elif arguments.stdio:
+        raise SettingsError("--stdio can't be combined with --tcp, --socket or --ws.")
+    from specls import serving  # noqa: PLC0415 - heavy, and `--help` should be quick
+
+    if not _listens(arguments):
+        return serving.serve_stdio()
+    return serving.serve_many(ways_of(arguments))
+
+
+def _listens(arguments: argparse.Namespace) -> bool:
+    return (arguments.tcp, arguments.socket, arguments.ws) != (None, None, None)
+
+
+def ways_of(arguments: argparse.Namespace) -> Ways:
+    """Where to listen, and who may connect."""
+    from specls.serving import Ways  # noqa: PLC0415 - heavy, and `--help` should be quick
+
+    return Ways(
+        tcp=arguments.tcp,
+        socket=arguments.socket,
+        websocket=arguments.ws,
+        remote=arguments.allow_remote,
+        origins=tuple(arguments.allow_origin),
+        token_file=arguments.token_file,
+        idle_seconds=arguments.exit_when_idle,
+    )
+
+
+def _check_stdio(arguments: argparse.Namespace) -> None:
+    """See that nothing is asked for that means nothing on stdin and stdout.
+
+    Raises:
+        SettingsError: something is.
+    """
+    if sys.stdin is None:
+        raise SettingsError("stdin is closed: an editor starts the server and talks to it there.")
+    for name in ("allow_origin", "token_file", "allow_remote", "exit_when_idle"):
+        if getattr(arguments, name):
+            option = f"--{name.replace('_', '-')}"
+            raise SettingsError(f"{option} needs --tcp, --socket or --ws.")
 
 
 def _set_up_logging(file: Path | None, level: str) -> None:

@@ -54,6 +54,21 @@ class Exchange(LanguageServerProtocol):
         """Whether the client asked for the shutdown."""
         return bool(self._shutdown)
 
+    @property
+    def was_initialized(self) -> bool:
+        """Whether the handshake has begun, and the client was let in."""
+        return self._initialized
+
+    # pygls caches these two in a way that keeps every connection in memory.
+
+    def get_message_type(self, method: str) -> type[Any] | None:  # type: ignore[override]
+        """The type of a request or notification that LSP knows."""
+        return types.METHOD_TO_TYPES.get(method, (None,))[0]
+
+    def get_result_type(self, method: str) -> type[Any] | None:  # type: ignore[override]
+        """The type of an answer, to a request that LSP knows."""
+        return types.METHOD_TO_TYPES.get(method, (None, None))[1]
+
     # -- what comes --------------------------------------------------------------------------
 
     def receive(self, body: bytes | Refused) -> None:
@@ -93,11 +108,20 @@ class Exchange(LanguageServerProtocol):
             self._check_order(method)
             self._check_method(method)
             message = self._structured(data, JsonRPCRequestMessage)
+            if method == types.INITIALIZE:
+                self.greeted(message.params)
         except JsonRpcException as error:
             self._refuse(identifier, error)
             return
         self._initialized = True  # before, only initialize comes this far
         self.handle_message(message)
+
+    def greeted(self, params: types.InitializeParams) -> None:
+        """The handshake begins. What this raises refuses it.
+
+        Raises:
+            JsonRpcException: the client doesn't belong here.
+        """
 
     def _check_order(self, method: str) -> None:
         if self._shutdown:

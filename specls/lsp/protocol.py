@@ -41,14 +41,19 @@ class Protocol(Exchange):
         self.on_change: Callable[[Snapshot, Position | None], None] = lambda _snapshot, _end: None
         self.on_close: Callable[[str], None] = lambda _uri: None
         self.on_exit: Callable[[int], None] = lambda _code: None
+        self.on_greeting: Callable[[types.InitializeParams], None] = lambda _params: None
+        """May raise what refuses the client."""
         super().__init__(server, converter)
 
     def get_message_type(self, method: str) -> type[Any] | None:  # type: ignore[override]
         """The type of a message; inline completion's is our own."""
         if method == types.TEXT_DOCUMENT_INLINE_COMPLETION:
             return InlineCompletionRequest
-        kind: type[Any] | None = super().get_message_type(method)
-        return kind
+        return super().get_message_type(method)
+
+    def greeted(self, params: types.InitializeParams) -> None:
+        """See :meth:`Exchange.greeted`."""
+        self.on_greeting(params)
 
     # -- the life of a session ---------------------------------------------------------------
 

@@ -50,6 +50,7 @@ class Server(LanguageServer):
             converter_factory=partial(make_converter, self._triggers),
         )
         self.service = service
+        service.on_status = self.tell
         self._initial = self._settings = Settings()
         self.inline = inline.InlineCompletion(
             self.protocol.documents, service, self.protocol.notify

@@ -50,6 +50,9 @@ class Channel(Protocol):
     def write(self, data: bytes) -> None:
         """Queue a message. Never blocks."""
 
+    def trust(self) -> None:
+        """The client belongs here: it may send long messages."""
+
     async def close(self, seconds: float) -> None:
         """Write what waits already, for so many ``seconds`` at the most, and end."""
 
@@ -74,6 +77,9 @@ class Streams:
         """See :class:`Channel`."""
         if self._writer is not None:
             self._writer.write(data)
+
+    def trust(self) -> None:
+        """See :class:`Channel`."""
 
     async def close(self, seconds: float) -> None:
         """Blocks, since nobody else is served. The streams stay open."""

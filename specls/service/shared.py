@@ -142,8 +142,9 @@ class Shared:
         return any(each.busy for each in self._members)
 
     def _tell(self, status: Status) -> None:
-        for each in tuple(self._members):
-            each.tell(status)
+        for each, known in tuple(self._members.items()):
+            if known is not None:  # else its client isn't ready to hear of it
+                each.tell(status)
 
     def shutdown(self, timeout: float) -> bool:
         """Stop everything and free the models; False if that takes more than ``timeout`` seconds.

@@ -67,6 +67,7 @@ class Worker:
         while priority != Priority.STOP:
             priority, _, job = self._jobs.get()
             job()
+            del job  # it would be kept, and all that it knows, until another one comes
 
 
 def _settle(future: Future[Any], job: Callable[[], Any]) -> None:

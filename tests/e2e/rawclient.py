@@ -73,16 +73,7 @@ class RawClient:
         env: Mapping[str, str] | None = None,
         reading: bool = True,
     ) -> None:
-        self.log_path = log
-        self.handlers: dict[str, Handler] = {"window/workDoneProgress/create": lambda _params: None}
-        self.received: list[Message] = []
-        self.stray = b""
-        """What came on stdout and isn't a message."""
-        self._asked: list[Message] = []
-        self._ids = itertools.count(1)
-        self._changed = threading.Condition()
-        self._writing = threading.Lock()
-        self._ended = False
+        self.prepare(log)
         with log.open("wb") as stderr:
             self.process = subprocess.Popen(
                 command,
@@ -93,9 +84,22 @@ class RawClient:
                 env={**os.environ, **(env or {})},
                 bufsize=0,
             )
-        self._reader = threading.Thread(target=self._read, daemon=True)
         if reading:
             self.start_reading()
+
+    def prepare(self, log: Path) -> None:
+        """Be ready for a server that writes its log to ``log``."""
+        self.log_path = log
+        self.handlers: dict[str, Handler] = {"window/workDoneProgress/create": lambda _params: None}
+        self.received: list[Message] = []
+        self.stray = b""
+        """What came on stdout and isn't a message."""
+        self._asked: list[Message] = []
+        self._ids = itertools.count(1)
+        self._changed = threading.Condition()
+        self._writing = threading.Lock()
+        self._ended = False
+        self._reader = threading.Thread(target=self._read, daemon=True)
 
     def start_reading(self) -> None:
         """Take in what the server writes, from now on."""
@@ -257,14 +261,18 @@ class RawClient:
     # -- the reader's thread -----------------------------------------------------------------
 
     def _read(self) -> None:
-        assert self.process.stdout is not None
         buffer = b""
-        while data := self.process.stdout.read(65536):
+        while data := self._read_some():
             buffer = self._take_frames(buffer + data)
         with self._changed:
             self.stray += buffer
             self._ended = True
             self._changed.notify_all()
+
+    def _read_some(self) -> bytes:
+        assert self.process.stdout is not None
+        data: bytes = self.process.stdout.read(65536)
+        return data
 
     def _take_frames(self, buffer: bytes) -> bytes:
         """Handle the whole messages; what is left."""

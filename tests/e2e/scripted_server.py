@@ -8,19 +8,22 @@ wait. Started with ``python -m tests.e2e.scripted_server``.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from specls.commands import serve
 from specls.context.document import Snapshot
 from specls.context.text import Position
 from specls.core import CancelToken
 from specls.engine.controllers import FixedController
 from specls.engine.engine import Engine
 from specls.engine.interface import Logits
-from specls.errors import ModelNotFetched
+from specls.errors import ModelNotFetched, SettingsError
+from specls.lsp import listening
 from specls.lsp.server import Server
 from specls.lsp.transport import take_over_stdio
 from specls.service.dialect import dialect_of
@@ -232,18 +235,35 @@ def _register(server: Server, loader: ScriptedLoader) -> None:
 
 
 def main(kind: type[ScriptedLoader] = ScriptedLoader) -> int:
-    """Serve one client on stdin and stdout; the process' exit code."""
-    reader, writer = take_over_stdio()
+    """Serve as `specls serve` with the same arguments does; the process' exit code."""
+    loader = kind()
+    shared = Shared(loader)
 
-    async def run() -> int:
-        loader = kind()
-        service = CompletionService(Shared(loader))
-        server = Server(service)
-        service.on_status = server.tell
+    def make() -> Server:
+        server = Server(CompletionService(shared))
         _register(server, loader)
-        return await server.serve(reader, writer)
+        return server
 
-    return asyncio.run(run())
+    parser = argparse.ArgumentParser()
+    serve.register(parser.add_subparsers())
+    arguments = parser.parse_args(["serve", *sys.argv[1:]])
+    ways = serve.ways_of(arguments)
+    try:
+        if (ways.tcp, ways.socket, ways.websocket) != (None, None, None):
+            asyncio.run(listening.serve(ways, make, _announce))
+            return 0
+        return asyncio.run(_serve_stdio(make))
+    except SettingsError as error:
+        print(f"specls: {error}", file=sys.stderr)
+        return 2
+
+
+def _announce(line: str) -> None:
+    print(line, flush=True)
+
+
+async def _serve_stdio(make: Callable[[], Server]) -> int:
+    return await make().serve(*take_over_stdio())
 
 
 if __name__ == "__main__":
