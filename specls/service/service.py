@@ -263,6 +263,7 @@ class CompletionService:
         self._visits.add(uri, request.position)
         self._ahead.asked(request)
         self._running[uri] = running = self._start(request, early)
+        self.on_running()
         return await self._wait(running)
 
     async def _wait(self, running: Running) -> Completion | None:
@@ -287,6 +288,7 @@ class CompletionService:
             self._ahead.done(running.request)
         else:
             self._background.go_on()
+        self.on_running()
 
     def _wanted(self, request: Request, completion: Completion | None) -> Completion | None:
         """A completion that is shown from now on, unless it would be in the way."""
