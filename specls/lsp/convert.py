@@ -32,6 +32,20 @@ class Spot:
     covered: str
 
 
+@dataclass(frozen=True)
+class Offer:
+    r"""One suggestion on its way to the client; ``text`` comes with ``\n``.
+
+    ``snapshot`` is the document as the client has it: that of ``spot`` may have a selected entry
+    of the client's menu in it already.
+    """
+
+    snapshot: Snapshot
+    spot: Spot
+    text: str
+    item: types.InlineCompletionItem
+
+
 def place_in(documents: Documents, uri: str, position: types.Position) -> tuple[Snapshot, Position]:
     """The newest version of an open document, and the place in it that a client means.
 
@@ -106,3 +120,9 @@ def inline_item(
     insert = spot.covered + text.replace("\n", line_ending(original.text, spot.end.line))
     covered = types.Range(place(spot.start), place(spot.end))
     return types.InlineCompletionItem(insert_text=insert, range=covered)
+
+
+def first_line(text: str) -> str:
+    """The first line that has something in it, with the blank ones before it."""
+    body = text.lstrip()
+    return text[: len(text) - len(body)] + body.partition("\n")[0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from contextlib import closing
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -12,7 +11,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from specls.context.document import Snapshot
-from specls.lsp.convert import Spot, inline_item, place_in, spot_of
+from specls.lsp.convert import Offer, Spot, inline_item, place_in, spot_of
 from specls.lsp.documents import Documents
 from specls.lsp.params import InlineCompletionParams
 from specls.lsp.progress import Notify, PartialItems, WorkDone, in_words
@@ -21,20 +20,6 @@ from specls.service.service import CompletionService
 
 _OPTIONS = types.InlineCompletionOptions(work_done_progress=True)
 _EXPLICIT = types.InlineCompletionTriggerKind.Invoked
-
-
-@dataclass(frozen=True)
-class Offer:
-    r"""One suggestion on its way to the client; ``text`` comes with ``\n``.
-
-    ``snapshot`` is the document as the client has it: that of ``spot`` may have a selected entry
-    of the client's menu in it already.
-    """
-
-    snapshot: Snapshot
-    spot: Spot
-    text: str
-    item: types.InlineCompletionItem
 
 
 class InlineCompletion:
@@ -46,6 +31,8 @@ class InlineCompletion:
         self._notify = notify
         self.command: Callable[[Offer], types.Command | None] = lambda _offer: None
         """Makes the command that a client executes when a suggestion is accepted."""
+        self.asked = False
+        """Whether the client ever asked."""
 
     def answer(
         self, params: InlineCompletionParams
@@ -55,6 +42,7 @@ class InlineCompletion:
         Raises:
             JsonRpcInvalidParams: the document isn't open.
         """
+        self.asked = True
         uri, selected = params.text_document.uri, params.context.selected_completion_info
         snapshot, position = place_in(self._documents, uri, params.position)
         spot = spot_of(snapshot, position, selected, self._documents.encoding)
@@ -86,8 +74,12 @@ class InlineCompletion:
 
     def _item(self, snapshot: Snapshot, spot: Spot, text: str) -> types.InlineCompletionItem:
         item = inline_item(spot, snapshot, text, self._documents.encoding)
-        item.command = self.command(Offer(snapshot, spot, text, item))
-        return item
+        return self.offered(Offer(snapshot, spot, text, item)).item
+
+    def offered(self, offer: Offer) -> Offer:
+        """A suggestion that goes to the client now: its item gets a command."""
+        offer.item.command = self.command(offer)
+        return offer
 
 
 def texts_of(completion: Completion | None) -> tuple[str, ...]:

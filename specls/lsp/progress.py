@@ -11,6 +11,8 @@ from typing import Any
 
 from lsprotocol import types
 
+from specls.lsp.convert import first_line
+
 Notify = Callable[[str, Any], None]
 """Sends a notification: its method and parameters."""
 
@@ -96,12 +98,6 @@ class PartialItems:
     def _send(self, items: list[types.InlineCompletionItem]) -> None:
         assert self._token is not None
         self._notify(types.PROGRESS, types.ProgressParams(self._token, items))
-
-
-def first_line(text: str) -> str:
-    """The first line that has something in it, with the blank ones before it."""
-    body = text.lstrip()
-    return text[: len(text) - len(body)] + body.partition("\n")[0]
 
 
 def in_words(lines: str) -> str:

@@ -17,9 +17,11 @@ from specls.context.text import Encoding, Position
 from specls.lsp import inline, models
 from specls.lsp.convert import place_in
 from specls.lsp.custom import CONTEXT, STATS
+from specls.lsp.fallback import Fallback
 from specls.lsp.loading import LoadReport
 from specls.lsp.process import watch_process
 from specls.lsp.protocol import Protocol, make_converter
+from specls.lsp.registration import Registrations
 from specls.lsp.status import StatusReport, without_extras
 from specls.lsp.transport import Channel, Streams
 from specls.lsp.triggers import Triggers
@@ -54,6 +56,12 @@ class Server(LanguageServer):
         self._initial = self._settings = Settings()
         self.inline = inline.InlineCompletion(
             self.protocol.documents, service, self.protocol.notify
+        )
+        self.fallback = Fallback(
+            self.protocol.documents, service, self.protocol.notify, self.inline
+        )
+        self._registrations = Registrations(
+            self, self.fallback, partial(self.show, types.MessageType.Info)
         )
         self._report = LoadReport(self, self.show, self.spawn)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -138,6 +146,7 @@ class Server(LanguageServer):
         self.status.meet(params)
         self._apply(without_extras(params.initialization_options))
         self._initial = self._settings
+        self._registrations.meet(params.capabilities, self._settings)
         if params.process_id is not None and self._watches:
             self.spawn(watch_process(params.process_id, lambda: self.stop(1)))
 
@@ -150,6 +159,7 @@ class Server(LanguageServer):
 
     async def _configure(self) -> None:
         """Have the service follow the settings; tell the user if others decide on the models."""
+        self.spawn(self._registrations.follow(self._settings))
         if (why := await self.service.configure(self._settings)) is not None:
             self.show(types.MessageType.Warning, why)
         self.status.update()

@@ -157,6 +157,12 @@ class Settings:
         "a pattern with `!` allows them.",
         form=Form.PATTERNS,
     )
+    completion_fallback: str = setting(
+        "auto",
+        "Whether suggestions come in the editor's completion menu, at its end: `auto` (in editors "
+        "that show none inline), `always`, `never`.",
+        choices=("auto", "always", "never"),
+    )
     prefetch: bool = setting(
         True,  # noqa: FBT003 - a default
         "Whether the text behind a suggestion is completed while nobody waits, so that it is there "

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.e2e
 
 def test_the_answer_announces_what_there_is(start: Start) -> None:
     """Inline completion, incremental changes and UTF-16 are announced, and no other feature."""
-    result = initialize(start(), NO_MODEL)
+    result = initialize(start(), NO_MODEL, textDocument={"inlineCompletion": {}})
     assert result["serverInfo"] == {"name": "specls", "version": specls.__version__}
     capabilities = result["capabilities"]
     assert capabilities["inlineCompletionProvider"] == {"workDoneProgress": True}
