@@ -112,7 +112,7 @@ function Stub:told(method)
   local found = {}
   for _, message in ipairs(self.sent) do
     if message.method == method then
-      table.insert(found, message.params)
+      table.insert(found, message.params or {})
     end
   end
   return found

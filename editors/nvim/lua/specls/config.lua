@@ -145,7 +145,12 @@ function M.keys(keymaps)
   if not keymaps then
     return {}
   end
-  return vim.tbl_extend('force', M.keymaps, type(keymaps) == 'table' and keymaps or {})
+  local given = type(keymaps) == 'table' and keymaps or {}
+  local keys = {}
+  for action, key in pairs(M.keymaps) do
+    keys[action] = given[action] == nil and key or given[action]
+  end
+  return keys
 end
 
 return M

@@ -46,14 +46,22 @@ local function word_of(item)
   return item.textEdit and item.textEdit.newText or item.insertText or item.label
 end
 
+--- nvim-cmp's own view: its public functions wait for its filter, and run other events meanwhile.
+---@return table?
+local function cmp_view()
+  local cmp = loaded('cmp')
+  return cmp and cmp.core and cmp.core.view
+end
+
 ---@type specls.Menu
 local nvim_cmp = {
   visible = function()
-    local cmp = loaded('cmp')
-    return cmp ~= nil and cmp.visible()
+    local view = cmp_view()
+    return view ~= nil and view:visible()
   end,
   word = function()
-    local entry = require('cmp').get_selected_entry()
+    local view = cmp_view()
+    local entry = view and view:get_selected_entry()
     return entry and word_of(entry.completion_item)
   end,
   close = function()
@@ -130,19 +138,42 @@ function M.watch(group, changed)
     pattern = { 'BlinkCmpListSelect', 'BlinkCmpMenuOpen', 'BlinkCmpMenuClose' },
     callback = changed,
   })
-  -- nvim-cmp tells only who asks the module itself, and may be loaded later.
-  local known = false
+  -- nvim-cmp may be loaded later.
   vim.api.nvim_create_autocmd('InsertEnter', {
     group = group,
     callback = function()
-      local cmp = loaded('cmp')
-      if cmp and cmp.event and not known then
-        known = true
-        cmp.event:on('menu_opened', vim.schedule_wrap(changed))
-        cmp.event:on('menu_closed', vim.schedule_wrap(changed))
-      end
+      M.listen(changed)
     end,
   })
+end
+
+---@type table?  the nvim-cmp that is listened to
+local listened
+
+--- Listen to nvim-cmp. It has events of its own, but none for its selection: that is looked at after
+--- each key while its menu is open.
+---@param changed fun()
+function M.listen(changed)
+  local cmp = loaded('cmp')
+  if not cmp or not cmp.event or cmp == listened then
+    return
+  end
+  listened = cmp
+  local last ---@type string?
+  local function look()
+    local word = nvim_cmp.visible() and nvim_cmp.word() or nil
+    if word ~= last then
+      last = word
+      changed()
+    end
+  end
+  cmp.event:on('menu_opened', vim.schedule_wrap(look))
+  cmp.event:on('menu_closed', vim.schedule_wrap(look))
+  vim.on_key(function()
+    if last then
+      vim.schedule(look)
+    end
+  end, vim.api.nvim_create_namespace('specls.menu'))
 end
 
 return M
