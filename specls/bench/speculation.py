@@ -112,7 +112,13 @@ def measure_all(
     limits = Limits(budget.max_tokens, runtime.prompts.dialect.stop_ids)
     plain = next(arm.engine for arm in arms if arm.name == PLAIN)
     preparation = Preparation(
-        runtime, plain, budget.windows, settings.prompt_layout, limits, cancel
+        runtime,
+        plain,
+        budget.windows,
+        settings.prompt_layout,
+        limits,
+        cancel,
+        prefetch=settings.prefetch,
     )
     course = Course(arms, Clock(runtime.engine.target), limits, cancel)
     for workload in plan.workloads:

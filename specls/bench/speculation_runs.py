@@ -8,8 +8,10 @@ from itertools import chain, islice
 
 from specls.bench.comparison import rotated
 from specls.bench.speculation_arms import SOURCES, Arm, Clock, Drafts
-from specls.bench.speculation_edits import EDITS
+from specls.bench.speculation_edits import EDITS, typed
 from specls.bench.speculation_places import Place
+from specls.context.document import Snapshot
+from specls.context.text import Position
 from specls.core import CancelToken, Source
 from specls.engine.decode import Limits
 from specls.engine.engine import Engine
@@ -34,12 +36,15 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class Ready:
-    """A place whose prompt was read, and the suggestion that drafters are to remember there."""
+    """A place whose prompt was read, and the suggestions that drafters are to remember there.
+
+    These are what was shown, and what was completed ahead in case that it's accepted.
+    """
 
     number: int
     place: Place
     built: Built
-    shown: Suggestion | None
+    known: Sequence[Suggestion] = ()
 
 
 @dataclass(frozen=True)
@@ -94,14 +99,20 @@ class Preparation:
         layout: str,
         limits: Limits,
         cancel: CancelToken,
+        *,
+        prefetch: bool = True,
     ) -> None:
-        """``plain`` is the engine without drafts."""
+        """``plain`` is the engine without drafts.
+
+        With ``prefetch``, what follows a suggestion that was shown was completed, too, as in use.
+        """
         self._runtime = runtime
         self._plain = plain
         self._windows = windows
         self._layout = layout
         self._limits = limits
         self._cancel = cancel
+        self._prefetch = prefetch
         self.left_out = 0
         """How many places had too little to write."""
 
@@ -126,22 +137,30 @@ class Preparation:
 
     def _prepared(self, number: int, place: Place) -> Ready | None:
         """None if what is suggested, or written then, is too short, or the window is."""
-        snapshot, position, shown = place.snapshot, place.position, None
+        snapshot, position, known = place.snapshot, place.position, list[Suggestion]()
         if place.edit:
-            built = self._runtime.prompts.build(
-                snapshot, position, self._windows, self._layout, renew=True
-            )
-            shown = self._written(place.document, built)
-            if not self._is_enough(shown):
+            built = self._built(snapshot, position, renew=True)
+            known.append(self._written(place.document, built))
+            if not self._is_enough(known[0]):
                 return None
-            snapshot, position = EDITS[place.edit](snapshot, position, self._text(built, shown))
-        built = self._runtime.prompts.build(
-            snapshot, position, self._windows, self._layout, renew=shown is None
-        )
+            text = self._text(built, known[0])
+            if self._prefetch:
+                known.append(self._ahead(place.document, *typed(snapshot, position, text)))
+            snapshot, position = EDITS[place.edit](snapshot, position, text)
+        built = self._built(snapshot, position, renew=not known)
         if place.needed not in built.window.before:
             return None
         written = self._written(place.document, built)
-        return Ready(number, place, built, shown) if self._is_enough(written) else None
+        return Ready(number, place, built, known) if self._is_enough(written) else None
+
+    def _ahead(self, document: str, snapshot: Snapshot, position: Position) -> Suggestion:
+        """What's written where a suggestion was accepted; prompts don't remember that."""
+        with self._runtime.prompts.unchanged(snapshot.uri):
+            return self._written(document, self._built(snapshot, position, renew=False))
+
+    def _built(self, snapshot: Snapshot, position: Position, *, renew: bool) -> Built:
+        prompts = self._runtime.prompts
+        return prompts.build(snapshot, position, self._windows, self._layout, renew=renew)
 
     def _written(self, document: str, built: Built) -> Suggestion:
         generation = self._plain.generate(
@@ -224,14 +243,14 @@ class Course:
 
         What they remember of the runs before is forgotten; a draft model has read the prompt.
         """
-        document, shown = ready.place.document, ready.shown
+        document = ready.place.document
         for source in chain.from_iterable(SOURCES.values()):
             if (drafter := arm.engine.drafters.get(source)) is None:
                 continue
             drafter.forget(document)
-            if shown is not None:
-                drafter.begin(document, shown.sure)
-                drafter.finish([*shown.sure, *shown.new], len(shown.new))
+            for known in ready.known:
+                drafter.begin(document, known.sure)
+                drafter.finish([*known.sure, *known.new], len(known.new))
         if (drafter := arm.engine.drafters.get(Source.DRAFT)) is not None:
             healed = ready.built.healing.tokens if ready.built.healing else 0
             sure = ready.built.tokens[: len(ready.built.tokens) - healed]

@@ -20,7 +20,8 @@ does), and what --drafts names. Only decoding is measured. An answer has 48 toke
 --max-tokens says, unless the model ends it; where it ends it early, there's no place.
 
 workloads:
-  edit    a suggestion was shown, something small was changed, and it's asked for again
+  edit    a suggestion was shown, something small was changed, and it's asked for again; what
+          follows the suggestion was completed ahead (not with --prefetch false)
   repeat  inside tests, tables and dictionaries
   fresh   programs of HumanEval-Infilling with several lines missing (needs --data)
   copy    a long block that stands above is begun a second time

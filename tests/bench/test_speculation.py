@@ -90,9 +90,16 @@ class Stage:
         self.cancel = CancelToken()
         self.limits = Limits(COUNT, self.runtime.prompts.dialect.stop_ids)
 
-    def ready(self, *places: Place, count: int = 1) -> list[Ready]:
-        plain = self.arms[0].engine
-        preparation = Preparation(self.runtime, plain, (100, 100), "auto", self.limits, self.cancel)
+    def ready(self, *places: Place, count: int = 1, prefetch: bool = False) -> list[Ready]:
+        preparation = Preparation(
+            self.runtime,
+            self.arms[0].engine,
+            (100, 100),
+            "auto",
+            self.limits,
+            self.cancel,
+            prefetch=prefetch,
+        )
         return list(preparation.ready(places, count))
 
     def runs(self, *places: Place, rounds: int = 2) -> list[Run]:
@@ -156,6 +163,16 @@ def test_each_run_begins_from_the_same_suggestion() -> None:
     # The target writes two tokens before it's sure where they stand: the prompt has an "a", too.
     assert [run.stats.accepted for run in runs] == [{Source.PREVIOUS: 17}] * 3
     assert runs[0].drafts == runs[1].drafts == runs[2].drafts
+
+
+def test_what_was_completed_ahead_is_known_as_in_use() -> None:
+    """Drafters remember what follows the suggestion; the place's own prompt is none the wiser."""
+    (ready,) = Stage().ready(EDITED, prefetch=True)
+    written = [bytes(known.new).decode() for known in ready.known]
+    assert written == [WRITTEN[:COUNT], WRITTEN[COUNT:]]
+    (without,) = Stage().ready(EDITED)
+    assert len(without.known) == 1
+    assert ready.built == without.built
 
 
 def test_what_other_arms_wrote_is_no_draft() -> None:
