@@ -43,10 +43,11 @@ class Fallback:
         self.setting = "auto"
         """The setting ``completionFallback``."""
 
-    def meet(self, client: types.TextDocumentClientCapabilities | None) -> None:
+    def meet(self, params: types.InitializeParams) -> None:
         """Read what the client says about itself."""
+        client, info = params.capabilities.text_document, params.client_info
         self._has_inline = client is not None and client.inline_completion is not None
-        self._menu = Menu.of(client.completion if client else None)
+        self._menu = Menu.of(client.completion if client else None, info.name if info else "")
 
     @property
     def wanted(self) -> bool:

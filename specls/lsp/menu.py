@@ -19,6 +19,9 @@ _LONGEST_HEAD = 500
 _INDENTATION = re.compile(r"[ \t]*")
 _FENCE = re.compile(r"`{3,}")
 _NAME = re.compile(r"[\w+#.-]*")
+_ALL_MARKDOWN = ("helix",)
+"""Clients that show markdown without saying so, and take plain text for it."""
+
 _AS_IS, _ADJUST = types.InsertTextMode.AsIs, types.InsertTextMode.AdjustIndentation
 
 
@@ -34,15 +37,16 @@ class Menu:
     """Whether the client puts the indentation of the cursor's line before the lines below it."""
 
     @classmethod
-    def of(cls, client: types.CompletionClientCapabilities | None) -> Menu:
-        """The menu that a client describes."""
+    def of(cls, client: types.CompletionClientCapabilities | None, name: str = "") -> Menu:
+        """The menu that a client describes, which calls itself ``name``."""
+        markdown = name.casefold() in _ALL_MARKDOWN
         item = client.completion_item if client else None
         if client is None or item is None:
-            return cls(adjusts=client is not None and client.insert_text_mode is _ADJUST)
+            return cls(markdown, adjusts=client is not None and client.insert_text_mode is _ADJUST)
         modes = item.insert_text_mode_support.value_set if item.insert_text_mode_support else ()
         mode = next((mode for mode in (_AS_IS, _ADJUST) if mode in modes), None)
         return cls(
-            markdown=types.MarkupKind.Markdown in (item.documentation_format or ()),
+            markdown or types.MarkupKind.Markdown in (item.documentation_format or ()),
             label_details=bool(item.label_details_support),
             mode=mode,
             adjusts=(mode or client.insert_text_mode) is _ADJUST,

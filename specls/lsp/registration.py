@@ -43,10 +43,10 @@ class Registrations:
         self._registered: dict[str, tuple[str, Options]] = {}
         self._turn = asyncio.Lock()
 
-    def meet(self, capabilities: types.ClientCapabilities, settings: Settings) -> None:
+    def meet(self, params: types.InitializeParams, settings: Settings) -> None:
         """Before initialize is answered: decide what the answer announces."""
-        client = capabilities.text_document
-        self._fallback.meet(client)
+        client = params.capabilities.text_document
+        self._fallback.meet(params)
         self._fallback.setting = settings.completion_fallback
         kinds = {INLINE: client and client.inline_completion, MENU: client and client.completion}
         self._dynamic = {

@@ -146,7 +146,7 @@ class Server(LanguageServer):
         self.status.meet(params)
         self._apply(without_extras(params.initialization_options))
         self._initial = self._settings
-        self._registrations.meet(params.capabilities, self._settings)
+        self._registrations.meet(params, self._settings)
         if params.process_id is not None and self._watches:
             self.spawn(watch_process(params.process_id, lambda: self.stop(1)))
 

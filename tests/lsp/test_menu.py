@@ -206,3 +206,12 @@ def test_the_client_tells_what_its_menu_shows() -> None:
     )
     of = Menu.of(types.CompletionClientCapabilities(completion_item=item))
     assert (of.markdown, of.label_details, of.adjusts) == (True, True, False)
+
+
+def test_some_show_markdown_without_saying_so() -> None:
+    """Helix announces no format, and shows plain text as if it were markdown."""
+    client = types.CompletionClientCapabilities(
+        completion_item=types.ClientCompletionItemOptions(snippet_support=True)
+    )
+    assert Menu.of(client, "helix").markdown
+    assert not Menu.of(client, "kate").markdown
