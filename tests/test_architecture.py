@@ -87,6 +87,7 @@ PURE = {
     "collections",
     "collections.abc",
     "dataclasses",
+    "difflib",
     "enum",
     "functools",
     "itertools",

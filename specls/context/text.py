@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from itertools import accumulate
+from itertools import accumulate, chain, islice, takewhile
 
 _CHUNK = 512
+_Chunks = tuple[tuple[str, ...], ...]
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
@@ -160,6 +161,16 @@ class Text:
             lines.pop()
         return self._spliced(first, last + 1, lines)
 
+    def shared(self, other: Text) -> tuple[int, int]:
+        """How many lines both begin with, and how many of the others both end with.
+
+        Costs as much as what differs, where one was made from the other by an edit.
+        """
+        most = min(len(self), len(other))
+        first = _common(self._chunks, other._chunks, most, iter)
+        last = _common(self._chunks[::-1], other._chunks[::-1], most - first, reversed)
+        return first, last
+
     def _spliced(self, first: int, stop: int, lines: Sequence[str]) -> Text:
         head = bisect_right(self._starts, first) - 1
         tail = bisect_right(self._starts, stop - 1) - 1
@@ -183,6 +194,20 @@ def line_ending(text: Text, line: int) -> str:
     if best == unix:
         return "\n"
     return "\r\n" if best == windows else "\r"
+
+
+def _common(
+    one: _Chunks,
+    other: _Chunks,
+    most: int,
+    order: Callable[[tuple[str, ...]], Iterator[str]],
+) -> int:
+    """How many lines two texts begin with, in an order of chunks and of the lines in each."""
+    same = list(takewhile(lambda pair: pair[0] is pair[1], zip(one, other, strict=False)))
+    count = sum(len(chunk) for chunk, _ in same)
+    rest, others = (chain.from_iterable(map(order, each[len(same) :])) for each in (one, other))
+    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(rest, others, strict=False))
+    return min(count + sum(1 for _ in islice(pairs, max(most - count, 0))), most)
 
 
 def _chunked(lines: Sequence[str]) -> tuple[tuple[str, ...], ...]:

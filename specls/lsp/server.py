@@ -14,7 +14,7 @@ from pygls.lsp.server import LanguageServer
 import specls
 from specls.context.document import Snapshot
 from specls.context.text import Encoding, Position
-from specls.lsp import inline, models
+from specls.lsp import acceptance, inline, models
 from specls.lsp.convert import place_in
 from specls.lsp.custom import CONTEXT, STATS
 from specls.lsp.fallback import Fallback
@@ -75,6 +75,9 @@ class Server(LanguageServer):
         _register(self)
         inline.register(self, self.inline)
         models.register(self, service, self.spawn)
+        accepting = acceptance.Acceptance(service, self.status.focus)
+        self.inline.command = accepting.command
+        acceptance.register(self, accepting)
 
     # -- running -----------------------------------------------------------------------------
 

@@ -36,6 +36,8 @@ class Ahead:
         self._background = background
         self._shown = shown
         self._heads = heads
+        self._expected: Request | None = None
+        """What the last prefetch completes, or completed."""
         self._timers: dict[tuple[str, str], asyncio.TimerHandle] = {}
 
     # -- what happened -----------------------------------------------------------------------
@@ -46,6 +48,7 @@ class Ahead:
         def warm_up(runtime: Runtime, cancel: CancelToken) -> None:
             warm(runtime, snapshot, settings, cancel)
 
+        self._expected = None  # what was known of a document may have gone with it
         for uri in self._background.wanted(Kind.WARM):
             self._background.forget(Kind.WARM, uri)
         self._want(Kind.WARM, snapshot.uri, warm_up)
@@ -84,18 +87,32 @@ class Ahead:
         for other in reversed(others):
             self._shown.remember(request.snapshot, request.position, other)
         self._shown.remember(request.snapshot, request.position, text)
-        if request.settings.prefetch:
-            following = accepted(request, text)
+        self.expect(request, text)
 
-            def complete_following(runtime: Runtime, cancel: CancelToken) -> Completion | None:
-                return complete_ahead(runtime, following, cancel)
+    def expect(self, request: Request, text: str) -> None:
+        """A suggestion may be accepted: complete what it makes of the document, once."""
+        following = accepted(request, text)
+        where = following.snapshot, following.position
+        if not request.settings.prefetch or self._is_expected(following):
+            return
 
-            def show_later(completion: Completion | None) -> None:
-                if completion is not None and completion.text:
-                    where = (following.snapshot, following.position)
-                    self._shown.remember(*where, completion.text, ahead=True)
+        def complete_following(runtime: Runtime, cancel: CancelToken) -> Completion | None:
+            return complete_ahead(runtime, following, cancel)
 
-            self._want(Kind.PREFETCH, request.snapshot.uri, complete_following, show_later)
+        def show_later(completion: Completion | None) -> None:
+            if completion is not None and completion.text:
+                self._shown.remember(*where, completion.text, ahead=True)
+
+        self._expected = following
+        self._want(Kind.PREFETCH, request.snapshot.uri, complete_following, show_later)
+
+    def _is_expected(self, following: Request) -> bool:
+        """Whether it's known already what comes there, or it's being found out."""
+        expected = self._expected
+        if expected is None or expected.snapshot.uri != following.snapshot.uri:
+            return False
+        same_place = expected.position == following.position
+        return same_place and expected.snapshot.text == following.snapshot.text
 
     def paused(self, request: Request) -> None:
         """Nothing happened for a while, or the document was saved: make all exact, and keep it."""
@@ -122,6 +139,8 @@ class Ahead:
         self._background.go_on()
 
     def _drop(self, uri: str) -> None:
+        if uri in self._background.wanted(Kind.PREFETCH):
+            self._expected = None
         for kind in Kind:
             self._background.forget(kind, uri)
         for key in [key for key in self._timers if key[1] == uri]:
@@ -132,6 +151,7 @@ class Ahead:
         for timer in self._timers.values():
             timer.cancel()
         self._timers.clear()
+        self._expected = None
         self._background.clear()
 
     # -- the rest ----------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import Any
 
 from specls.context.document import Snapshot
@@ -29,11 +29,13 @@ from specls.service.completion import (
 from specls.service.exclude import Exclusion
 from specls.service.heads import Choice, Heads
 from specls.service.interface import Runtime
+from specls.service.latency import Latency
 from specls.service.models import Status
 from specls.service.parts import Context, is_shown
 from specls.service.running import Running
 from specls.service.shared import Shared, viewer
 from specls.service.shown import Found, ShownSuggestions
+from specls.service.suggestions import Suggestions
 from specls.service.unwanted import Deletions, is_inside_a_word
 from specls.service.visits import Visits
 from specls.service.worker import Priority
@@ -74,7 +76,8 @@ class CompletionService:
     shared with other connections; documents, settings and what was shown aren't.
     """
 
-    def __init__(self, shared: Shared) -> None:
+    def __init__(self, shared: Shared, clock: Callable[[], float] = monotonic) -> None:
+        """``clock`` tells seconds, for what is looked at a while later."""
         self._shared = shared
         self._worker = shared.worker
         self.models = shared.models
@@ -96,6 +99,9 @@ class CompletionService:
         self._newest: Snapshot | None = None
         """The document that was opened or changed last: most likely the one that's seen."""
         self._shown = ShownSuggestions()
+        self.suggestions = Suggestions(clock)
+        """What becomes of what is suggested."""
+        self._latency = Latency()
         self._deletions = Deletions()
         self._visits = Visits()
         self._heads = Heads()
@@ -221,6 +227,15 @@ class CompletionService:
         made this one pointless, or the engine failed (the log says how). Cancelling the
         coroutine stops the computation within one micro-batch and keeps what it had decoded.
         """
+        started = perf_counter()
+        completion = await self._complete(snapshot, position, fresh=fresh, early=early)
+        if completion is not None:
+            self._latency.add(perf_counter() - started)
+        return completion
+
+    async def _complete(
+        self, snapshot: Snapshot, position: Position, *, fresh: bool, early: Early | None
+    ) -> Completion | None:
         self.counters.received += 1
         if not self._can_answer(snapshot):
             return None
@@ -238,6 +253,7 @@ class CompletionService:
             self.counters.unwanted += 1
             return None
         if found:
+            self._ahead.expect(request, found.rest)
             return self._answered(known(found.rest, _origin(found), perf_counter() - started))
         return await self._decode(request, early)
 
@@ -367,6 +383,9 @@ class CompletionService:
         """A document was opened: have it ready when a completion is asked for."""
         self.supersede(snapshot.uri)
         self._open[snapshot.uri] = snapshot
+        self._warm(snapshot)
+
+    def _warm(self, snapshot: Snapshot) -> None:
         if (reason := self._why_excluded(snapshot)) is not None:
             logger.info("Nothing is completed in %s: %s.", snapshot.uri, reason)
             return
@@ -377,7 +396,10 @@ class CompletionService:
     def changed(self, snapshot: Snapshot, position: Position | None = None) -> None:
         """A document was changed, perhaps at one place: a request for it is pointless now."""
         self.supersede(snapshot.uri)
-        self._deletions.changed(self._open.get(snapshot.uri), snapshot, position)
+        before = self._open.get(snapshot.uri)
+        self._deletions.changed(before, snapshot, position)
+        if before is not None:
+            self.suggestions.changed(before, snapshot, position)
         self._open[snapshot.uri] = snapshot
         if self._why_excluded(snapshot) is not None:
             return
@@ -389,6 +411,19 @@ class CompletionService:
         if position is not None and self.models.answers:
             self._ahead.changed(Request(snapshot, position, self.settings))
 
+    def focused(self, uri: object) -> bool:
+        """A document is looked at: have it ready. False if it isn't open."""
+        snapshot = self._open.get(uri) if isinstance(uri, str) else None
+        if snapshot is not None and snapshot is not self._newest:
+            self._warm(snapshot)
+        return snapshot is not None
+
+    def displayed(self, name: str) -> None:
+        """A client shows an item: see to it that what follows is there when it's accepted."""
+        shown = self.suggestions.displayed(name)
+        if shown is not None and self._open.get(shown.snapshot.uri) is not None:
+            self._ahead.expect(Request(shown.snapshot, shown.position, self.settings), shown.text)
+
     def saved(self, snapshot: Snapshot) -> None:
         """A document was saved: make its state exact, where it was asked for last."""
         asked = self._asked.get(snapshot.uri)
@@ -399,6 +434,7 @@ class CompletionService:
     def close(self, uri: str) -> None:
         """The document was closed: stop its request and free its part of the cache."""
         self._open.pop(uri, None)
+        self.suggestions.closed(uri)
         self._give_up(uri, kept=True)
 
     def _give_up(self, uri: str, *, kept: bool) -> None:
@@ -445,6 +481,8 @@ class CompletionService:
                 camel(item.name): getattr(self.counters, item.name) for item in fields(Counters)
             },
             **(_engine_numbers(runtime.engine) if runtime else {}),
+            "suggestions": self.suggestions.as_dict(),
+            "latency": self._latency.as_dict(),
             "excluded": self.excluded(),
             "idle": self.idle and not self._ahead.waits,
             "decodedTokens": runtime.engine.target.decoded_tokens if runtime else 0,

@@ -63,7 +63,7 @@ class ShownSuggestions:
         Costs as much as the edit: what two versions share is recognised by identity.
         """
         for shown in self._shown.get(snapshot.uri, ()):
-            rest = _rest(shown, snapshot, position)
+            rest = rest_of(shown, snapshot, position)
             if rest is not None:
                 # Of one that was typed to its end there's no other that goes on.
                 return Found(rest, shown) if rest else None
@@ -78,8 +78,8 @@ class ShownSuggestions:
         self._shown.clear()
 
 
-def _rest(shown: Shown, snapshot: Snapshot, position: Position) -> str | None:
-    """What of ``shown`` is still to be typed at ``position``, if all else is as it was."""
+def rest_of(shown: Shown, snapshot: Snapshot, position: Position) -> str | None:
+    """What of ``shown`` is still to be typed at ``position``; None unless all else is as it was."""
     lines = position.line - shown.position.line
     if position < shown.position or lines > shown.text.count("\n"):
         return None

@@ -2,8 +2,8 @@
 
 Everything is the program's own but the model and its vocabulary of bytes. What the model wants to
 write is set over the protocol: ``scripted/answer`` takes its tokens, and ``scripted/seen`` tells
-what it was given; ``scripted/crash`` has its next passes fail, and ``scripted/hold`` makes it
-wait. Started with ``python -m tests.e2e.scripted_server``.
+what it was given; ``scripted/crash`` has its next passes fail, ``scripted/hold`` makes it
+wait, and ``scripted/later`` has time pass. Started with ``python -m tests.e2e.scripted_server``.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from tests.fakes import END, PREFIX, ByteTokenizer, ScriptedModel
 
 ANSWER, SEEN = "scripted/answer", "scripted/seen"
 CRASH, HOLD = "scripted/crash", "scripted/hold"
+LATER = "scripted/later"
 
 
 class Author:
@@ -157,6 +158,7 @@ class ScriptedLoader:
         self.author = Author()
         self.tokenizer = CountingTokenizer()
         self.loads = 0
+        self.now = 0.0
         self.gates = {
             "decode": threading.Event(),
             "load": threading.Event(),
@@ -165,6 +167,10 @@ class ScriptedLoader:
         """What goes on while it's set."""
         for gate in self.gates.values():
             gate.set()
+
+    def clock(self) -> float:
+        """Seconds, which pass when a test says so."""
+        return self.now
 
     def wait(self, gate: str) -> None:
         self.gates[gate].wait()
@@ -225,6 +231,10 @@ def _register(server: Server, loader: ScriptedLoader) -> None:
         for name, held in params.items():
             (loader.gates[name].clear if held else loader.gates[name].set)()
 
+    @server.feature(LATER)
+    def later(params: Any) -> None:
+        loader.now += float(params["seconds"])
+
     @server.feature(SEEN)
     def seen(_params: Any) -> dict[str, Any]:
         return {
@@ -240,7 +250,7 @@ def main(kind: type[ScriptedLoader] = ScriptedLoader) -> int:
     shared = Shared(loader)
 
     def make() -> Server:
-        server = Server(CompletionService(shared))
+        server = Server(CompletionService(shared, loader.clock))
         _register(server, loader)
         return server
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from specls.engine.shelf import Shelf
 from specls.engine.spill import Spill
 from specls.service import ahead
+from specls.service.completion import Origin
 from specls.service.service import CompletionService
 from specls.settings import Settings
 from tests.fakes import MIDDLE, PREFIX, SUFFIX
@@ -372,3 +374,65 @@ async def test_a_change_at_several_places_ends_what_was_planned(bench: Bench) ->
     assert not bench.service._ahead._timers
     await until(lambda: idle(bench.service))
     assert bench.model.decoded_tokens == decoded
+
+
+def expected(bench: Bench) -> str | None:
+    """What the prefetch completes: the document as it will be."""
+    following = bench.service._ahead._expected
+    return None if following is None else str(following.snapshot.text)
+
+
+async def test_who_types_a_suggestion_keeps_what_follows(bench: Bench) -> None:
+    """A key of the suggestion is typed: what comes behind it is there when it's accepted."""
+    await bench.service.configure(Settings())
+    bench.service.opened(place("x = 1\n|")[0])
+    await bench.complete("x = 1\n|")
+    bench.model.script = says(" world")
+    bench.service.changed(*place("x = 1\nh|"))
+    assert await bench.service.complete(*place("x = 1\nh|")) is not None
+    assert expected(bench) == "x = 1\nhello"
+    await until(lambda: idle(bench.service))
+    bench.service.changed(*place("x = 1\nhello|"))
+    assert await bench.complete("x = 1\nhello|") == " world"
+    assert bench.service.last is not None
+    assert bench.service.last.origin is Origin.PREFETCH
+
+
+async def test_what_follows_is_computed_once(bench: Bench) -> None:
+    """It's known: neither the same request nor a report that it's shown computes it again."""
+    await bench.service.configure(Settings())
+    bench.service.opened(place("x = 1\n|")[0])
+    text = await bench.complete("x = 1\n|")
+    assert text == "hello"
+    await until(lambda: idle(bench.service))
+    decoded = bench.model.decoded_tokens
+    name = bench.service.suggestions.offered(*place("x = 1\n|"), text)
+    bench.service.displayed(name)
+    assert await bench.complete("x = 1\n|") == text
+    assert bench.service._background.idle
+    assert bench.model.decoded_tokens == decoded
+
+
+async def test_what_follows_the_alternative_that_is_looked_at(bench: Bench) -> None:
+    """A client shows another item: what follows that one is computed."""
+    await bench.service.configure(Settings())
+    bench.service.opened(place("x = 1\n|")[0])
+    await bench.complete("x = 1\n|")
+    for text in ("hello", "other"):
+        name = bench.service.suggestions.offered(*place("x = 1\n|"), text)
+    bench.service.displayed(name)
+    assert expected(bench) == "x = 1\nother"
+    await until(lambda: idle(bench.service))
+
+
+async def test_what_is_counted_later_wakes_nobody(bench: Bench) -> None:
+    """Accepted text is looked at after half a minute, and nothing waits for that meanwhile."""
+    await bench.service.configure(QUIET)
+    bench.service.opened(place("x = 1\n|")[0])
+    bench.service.suggestions.offered(*place("x = 1\n|"), "hello")
+    bench.service.changed(*place("x = 1\nhello|"))
+    counts: Any = bench.service.stats()["suggestions"]
+    assert counts["total"]["charactersPending"] == 5
+    await until(lambda: idle(bench.service))
+    loop: Any = asyncio.get_running_loop()
+    assert [timer for timer in loop._scheduled if not timer.cancelled()] == []
