@@ -18,6 +18,10 @@ _Chunks = tuple[tuple[str, ...], ...]
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
+_HALVES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+"""Two halves of a character that came one by one: together they count as one, as in the client."""
+
+
 class Encoding(Enum):
     """What a client counts when it says *character* (LSP 3.17, PositionEncodingKind)."""
 
@@ -39,6 +43,8 @@ def split_lines(text: str) -> list[str]:
 
     There is always a last line without an ending; it's empty when the text ends with one.
     """
+    if not text.isascii() and _HALVES.search(text):
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
     lines = _LINES.findall(text)
     if not lines or lines[-1][-1] in "\r\n":
         lines.append("")

@@ -25,11 +25,19 @@ logger = logging.getLogger(__name__)
 
 
 def make_converter(triggers: Triggers) -> Converter:
-    """The converter of pygls, lenient where clients in use are sloppy."""
+    """The converter of pygls, lenient where clients in use are sloppy, and else strict."""
     converter: Converter = default_converter()  # type: ignore[no-untyped-call]
     converter.register_structure_hook(types.InlineCompletionTriggerKind, triggers.read)
     add_to(converter)
+    converter.register_structure_hook(str, _text)
     return converter
+
+
+def _text(value: object, _type: type) -> str:
+    """A text; cattrs would make one of anything, as ``None`` of null."""
+    if not isinstance(value, str):
+        raise TypeError
+    return value
 
 
 class Protocol(Exchange):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import logging
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -36,7 +37,7 @@ from specls.settings import Settings
 from tests.fakes import END, PREFIX, ByteTokenizer, ScriptedModel
 
 ANSWER, SEEN = "scripted/answer", "scripted/seen"
-CRASH, HOLD = "scripted/crash", "scripted/hold"
+CRASH, HOLD, TEXT = "scripted/crash", "scripted/hold", "scripted/text"
 LATER = "scripted/later"
 
 
@@ -235,6 +236,11 @@ def _register(server: Server, loader: ScriptedLoader) -> None:
     def later(params: Any) -> None:
         loader.now += float(params["seconds"])
 
+    @server.feature(TEXT)
+    def text(params: Any) -> str | None:
+        snapshot = server.protocol.documents.get(params["uri"])
+        return None if snapshot is None else str(snapshot.text)
+
     @server.feature(SEEN)
     def seen(_params: Any) -> dict[str, Any]:
         return {
@@ -248,6 +254,8 @@ def main(kind: type[ScriptedLoader] = ScriptedLoader) -> int:
     """Serve as `specls serve` with the same arguments does; the process' exit code."""
     loader = kind()
     shared = Shared(loader)
+    # As the program does: what clients send is no failure.
+    logging.getLogger("pygls").setLevel(logging.CRITICAL + 1)
 
     def make() -> Server:
         server = Server(CompletionService(shared, loader.clock))

@@ -77,6 +77,16 @@ def test_an_offset_inside_a_character_is_before_it(encoding: Encoding, inside: i
     assert edited(opened("🤗x", encoding), ((0, inside), (0, inside), "a")) == "a🤗x"
 
 
+@pytest.mark.parametrize("encoding", [Encoding.UTF8, Encoding.UTF16, Encoding.UTF32])
+def test_halves_that_meet_are_one(encoding: Encoding) -> None:
+    """A character whose halves come one by one is one character for all that follows."""
+    documents = opened("\ud83e = 1", encoding)
+    half = 3 if encoding is Encoding.UTF8 else 1
+    edited(documents, ((0, half), (0, half), "\udd17"))
+    size = {Encoding.UTF8: 4, Encoding.UTF16: 2, Encoding.UTF32: 1}[encoding]
+    assert edited(documents, ((0, size), (0, size), "a")) == "🤗a = 1"
+
+
 @pytest.mark.parametrize(
     ("text", "edit", "expected"),
     [
