@@ -56,7 +56,7 @@ def place_in(documents: Documents, uri: str, position: types.Position) -> tuple[
     if snapshot is None:
         raise JsonRpcInvalidParams("The document isn't open: send textDocument/didOpen first.")
     where = (position.line, position.character)
-    return snapshot, snapshot.text.clamp(*where, documents.encoding)
+    return snapshot, snapshot.clamp(*where, documents.encoding)
 
 
 def spot_of(
@@ -90,7 +90,7 @@ def _spot_of_entry(
     encoding: Encoding,
 ) -> Spot | None:
     text, (first, last) = snapshot.text, (selected.range.start, selected.range.end)
-    ends = [text.clamp(each.line, each.character, encoding) for each in (first, last)]
+    ends = [snapshot.clamp(each.line, each.character, encoding) for each in (first, last)]
     start, end = sorted(ends)
     if not start.line == end.line == position.line:
         return None
@@ -115,7 +115,8 @@ def inline_item(
     line = original.text.content(spot.end.line)
 
     def place(position: Position) -> types.Position:
-        return types.Position(position.line, character_of(line, position.column, encoding))
+        character = character_of(line, position.column, encoding)
+        return types.Position(original.line_of(position), character)
 
     insert = spot.covered + text.replace("\n", line_ending(original.text, spot.end.line))
     covered = types.Range(place(spot.start), place(spot.end))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 
 from lsprotocol import types
 
@@ -19,6 +20,8 @@ class Documents:
         self.encoding = Encoding.UTF16
         """What the client counts; set once, by initialize."""
         self._open: dict[str, Snapshot] = {}
+        self.elsewhere: Callable[[str], Snapshot | None] = lambda _uri: None
+        """Where documents are found that aren't opened each by itself."""
 
     def __len__(self) -> int:
         """How many documents are open."""
@@ -26,7 +29,7 @@ class Documents:
 
     def get(self, uri: str) -> Snapshot | None:
         """The newest version of an open document."""
-        return self._open.get(uri)
+        return self.elsewhere(uri) or self._open.get(uri)
 
     def opened(self, params: types.DidOpenTextDocumentParams) -> Snapshot:
         """Take a document in; one that was open already is replaced."""
@@ -46,9 +49,9 @@ class Documents:
         if (snapshot := self._open.get(item.uri)) is None:
             logger.warning("A change came for a document that isn't open.")
             return None
-        changes = [_change(each) for each in params.content_changes]
+        changes = [change_of(each) for each in params.content_changes]
         only = changes[0] if len(changes) == 1 else None
-        end = _end(only, snapshot.text, self.encoding) if only else None
+        end = end_of(only, snapshot.text, self.encoding) if only else None
         snapshot = snapshot.changed(changes, item.version, self.encoding)
         self._open[item.uri] = snapshot
         return snapshot, end
@@ -62,14 +65,15 @@ class Documents:
         self._open.pop(uri, None)
 
 
-def _change(event: types.TextDocumentContentChangeEvent) -> Change:
+def change_of(event: types.TextDocumentContentChangeEvent) -> Change:
+    """One change, as LSP says it."""
     if isinstance(event, types.TextDocumentContentChangePartial):
         start, end = event.range.start, event.range.end
         return Change(event.text, (start.line, start.character), (end.line, end.character))
     return Change(event.text)
 
 
-def _end(change: Change, text: Text, encoding: Encoding) -> Position | None:
+def end_of(change: Change, text: Text, encoding: Encoding) -> Position | None:
     """Where a change of ``text`` ends in what it makes of it; None if that's all of the text."""
     if change.start is None or change.end is None:
         return None

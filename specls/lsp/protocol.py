@@ -18,6 +18,7 @@ from specls.context.text import Position
 from specls.lsp.documents import Documents
 from specls.lsp.exchange import Exchange
 from specls.lsp.messages import is_uri
+from specls.lsp.notebooks import Effects, Notebooks
 from specls.lsp.params import InlineCompletionRequest, add_to
 from specls.lsp.triggers import Triggers
 
@@ -45,6 +46,8 @@ class Protocol(Exchange):
 
     def __init__(self, server: Any, converter: Converter) -> None:
         self.documents = Documents()
+        self.notebooks = Notebooks()
+        self.documents.elsewhere = self.notebooks.get
         self.on_open: Callable[[Snapshot], None] = lambda _snapshot: None
         self.on_change: Callable[[Snapshot, Position | None], None] = lambda _snapshot, _end: None
         self.on_close: Callable[[str], None] = lambda _uri: None
@@ -89,12 +92,18 @@ class Protocol(Exchange):
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> None:
-        """Take the document in."""
-        self.on_open(self.documents.opened(params))
+        """Take the document in, unless a notebook has it already."""
+        if self.notebooks.owner(params.text_document.uri) is None:
+            self.on_open(self.documents.opened(params))
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
     def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> None:
         """Apply the changes."""
+        uri = params.text_document.uri
+        if (notebook := self.notebooks.owner(uri)) is not None:
+            encoding = self.documents.encoding
+            self._follow(notebook.edit(uri, params.content_changes, encoding))
+            return
         changed = self.documents.changed(params)
         if changed is not None:
             self.on_change(*changed)
@@ -105,8 +114,41 @@ class Protocol(Exchange):
         self.documents.closed(params)
         self.on_close(params.text_document.uri)
 
+    # -- notebooks ---------------------------------------------------------------------------
+
+    @lsp_method(types.NOTEBOOK_DOCUMENT_DID_OPEN)
+    def lsp_notebook_document__did_open(self, params: types.DidOpenNotebookDocumentParams) -> None:
+        """Take the notebook in."""
+        self._follow(self.notebooks.opened(params))
+
+    @lsp_method(types.NOTEBOOK_DOCUMENT_DID_CHANGE)
+    def lsp_notebook_document__did_change(
+        self, params: types.DidChangeNotebookDocumentParams
+    ) -> None:
+        """Apply the changes."""
+        self._follow(self.notebooks.changed(params, self.documents.encoding))
+
+    @lsp_method(types.NOTEBOOK_DOCUMENT_DID_CLOSE)
+    def lsp_notebook_document__did_close(
+        self, params: types.DidCloseNotebookDocumentParams
+    ) -> None:
+        """Forget the notebook."""
+        self._follow(self.notebooks.forget(params.notebook_document.uri))
+
+    def _follow(self, effects: Effects) -> None:
+        for uri in effects.closed:
+            self.on_close(uri)
+        for snapshot in effects.opened:
+            self.on_open(snapshot)
+        for change in effects.changed:
+            self.on_change(*change)
+
+    # -- what can't be understood ------------------------------------------------------------
+
     def misunderstood(self, method: str, params: object) -> None:
         """Take a document whose text isn't known any more for closed."""
+        if method == types.NOTEBOOK_DOCUMENT_DID_CHANGE and isinstance(params, dict):
+            self._forget_notebook(params.get("notebookDocument"))
         if method != types.TEXT_DOCUMENT_DID_CHANGE:
             return
         item = params.get("textDocument") if isinstance(params, dict) else None
@@ -115,3 +157,9 @@ class Protocol(Exchange):
             logger.warning("A change wasn't understood, so its document must be opened anew.")
             self.documents.forget(uri)
             self.on_close(uri)
+
+    def _forget_notebook(self, item: object) -> None:
+        uri = item.get("uri") if isinstance(item, dict) else None
+        if isinstance(uri, str) and self.notebooks.is_open(uri):
+            logger.warning("A change wasn't understood, so its notebook must be opened anew.")
+            self._follow(self.notebooks.forget(uri))

@@ -14,7 +14,7 @@ from pygls.lsp.server import LanguageServer
 import specls
 from specls.context.document import Snapshot
 from specls.context.text import Encoding, Position
-from specls.lsp import acceptance, inline, models
+from specls.lsp import acceptance, inline, models, notebooks
 from specls.lsp.convert import place_in
 from specls.lsp.custom import CONTEXT, STATS
 from specls.lsp.fallback import Fallback
@@ -48,6 +48,7 @@ class Server(LanguageServer):
             "specls",
             specls.__version__,
             text_document_sync_kind=types.TextDocumentSyncKind.Incremental,
+            notebook_document_sync=notebooks.SYNC,
             protocol_cls=Protocol,
             converter_factory=partial(make_converter, self._triggers),
         )
@@ -78,6 +79,7 @@ class Server(LanguageServer):
         accepting = acceptance.Acceptance(service, self.status.focus)
         self.inline.command = accepting.command
         acceptance.register(self, accepting)
+        notebooks.register(self, self.protocol.notebooks, service.saved)
 
     # -- running -----------------------------------------------------------------------------
 

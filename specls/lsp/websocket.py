@@ -1,7 +1,7 @@
 """A connection over a WebSocket: each message is one of JSON-RPC, without a header.
 
 A page that anybody wrote can open a WebSocket to this machine from somebody's browser. The browser
-says which page it is, and only those are served that were named (docs/decisions/0013).
+says which page it is, and only those are served that were named (docs/decisions/0015).
 """
 
 from __future__ import annotations
