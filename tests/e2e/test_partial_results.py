@@ -296,3 +296,19 @@ def test_requests_without_a_change_are_answered_too(paused: Scripted) -> None:
     paused.holds(decode=False, pause=False)
     results = [paused.client.result(each)["items"] for each in asked]
     assert [bool(items) for items in results] == [False] * 19 + [True]
+
+
+# -- with a real model -----------------------------------------------------------------------
+
+
+@pytest.mark.model
+def test_what_comes_early_is_the_beginning(coder: RawClient) -> None:
+    """The default model's first line is there before the rest, and the whole begins with it."""
+    uri = "file:///partial.py"
+    open_document(coder, "def fibonacci(n):\n    ", uri)
+    identifier = coder.request(INLINE, wish(1, 4, uri) | {"partialResultToken": "real"})
+    assert coder.result(identifier) == {"items": []}
+    (early,), (whole,) = values(coder, "real")
+    assert "\n" not in early["insertText"].strip()
+    assert whole["insertText"].startswith(early["insertText"] + "\n")
+    assert early["range"] == whole["range"] == span((1, 0), (1, 4))
