@@ -14,7 +14,7 @@ from pygls.lsp.server import LanguageServer
 import specls
 from specls.context.document import Snapshot
 from specls.context.text import Encoding, Position
-from specls.lsp import acceptance, inline, models, notebooks
+from specls.lsp import acceptance, configuration, inline, models, notebooks
 from specls.lsp.convert import place_in
 from specls.lsp.custom import CONTEXT, STATS
 from specls.lsp.fallback import Fallback
@@ -22,17 +22,15 @@ from specls.lsp.loading import LoadReport
 from specls.lsp.process import watch_process
 from specls.lsp.protocol import Protocol, make_converter
 from specls.lsp.registration import Registrations
-from specls.lsp.status import StatusReport, without_extras
+from specls.lsp.status import StatusReport
 from specls.lsp.transport import Channel, Streams
 from specls.lsp.triggers import Triggers
 from specls.service.models import Status
 from specls.service.service import CompletionService
-from specls.settings import Problem, Settings, parse
+from specls.settings import Settings
 
 logger = logging.getLogger(__name__)
 
-_SECTION = "specls"
-_CONFIGURATION_SECONDS = 5.0
 _SHUTDOWN_SECONDS = 10.0
 _FLUSH_SECONDS = 2.0
 
@@ -54,7 +52,6 @@ class Server(LanguageServer):
         )
         self.service = service
         service.on_status = self.tell
-        self._initial = self._settings = Settings()
         self.inline = inline.InlineCompletion(
             self.protocol.documents, service, self.protocol.notify
         )
@@ -69,6 +66,7 @@ class Server(LanguageServer):
         self._stopped: asyncio.Future[int] | None = None
         self._watches = True
         self.status = StatusReport(service, self.protocol.notify)
+        self.configuration = configuration.Configuration(self, service, self.show, self._follow)
         self.protocol.on_open = self._opened
         self.protocol.on_change = self._changed
         self.protocol.on_close = self._closed
@@ -76,6 +74,7 @@ class Server(LanguageServer):
         _register(self)
         inline.register(self, self.inline)
         models.register(self, service, self.spawn)
+        configuration.register(self, self.configuration, self.spawn)
         accepting = acceptance.Acceptance(service, self.status.focus)
         self.inline.command = accepting.command
         acceptance.register(self, accepting)
@@ -147,66 +146,22 @@ class Server(LanguageServer):
         encoding = self.protocol.workspace.position_encoding or "utf-16"
         self.protocol.documents.encoding = Encoding(getattr(encoding, "value", encoding))
         self._triggers.meet(params.client_info.name if params.client_info else None)
-        self.service.roots = _roots(params)
         self.status.meet(params)
-        self._apply(without_extras(params.initialization_options))
-        self._initial = self._settings
-        self._registrations.meet(params, self._settings)
+        self.configuration.meet(params)
+        self._registrations.meet(params, self.configuration.settings)
         if params.process_id is not None and self._watches:
             self.spawn(watch_process(params.process_id, lambda: self.stop(1)))
 
     async def start(self) -> None:
         """After the handshake: ask for the settings, then load the models."""
         self.status.update()
-        await self._fetch_settings()
-        await self._configure()
+        self.spawn(self.configuration.watch())
+        await self.configuration.start()
         self.tell(self.service.models.status)  # somebody else may have loaded them
 
-    async def _configure(self) -> None:
-        """Have the service follow the settings; tell the user if others decide on the models."""
-        self.spawn(self._registrations.follow(self._settings))
-        if (why := await self.service.configure(self._settings)) is not None:
-            self.show(types.MessageType.Warning, why)
+    def _follow(self, settings: Settings) -> None:
+        self.spawn(self._registrations.follow(settings))
         self.status.update()
-
-    async def change_settings(self, pushed: object) -> None:
-        """Follow didChangeConfiguration: settings in the message, or else asked for."""
-        if isinstance(pushed, dict) and isinstance(pushed.get(_SECTION), dict):
-            self._apply(pushed[_SECTION])
-        elif not await self._fetch_settings():
-            return
-        await self._configure()
-
-    def change_folders(self, event: types.WorkspaceFoldersChangeEvent) -> None:
-        """Follow the workspace's folders."""
-        removed = {folder.uri for folder in event.removed}
-        kept = [root for root in self.service.roots if root not in removed]
-        self.service.roots = (*kept, *(folder.uri for folder in event.added))
-        self.service.exclude()
-        self.status.update()
-
-    async def _fetch_settings(self) -> bool:
-        """Ask the client, if it can be asked; whether it answered."""
-        workspace = self.client_capabilities.workspace
-        if workspace is None or not workspace.configuration:
-            return False
-        params = types.ConfigurationParams([types.ConfigurationItem(section=_SECTION)])
-        asked = self.workspace_configuration_async(params)
-        try:
-            answer = await asyncio.wait_for(asked, _CONFIGURATION_SECONDS)
-        except Exception as error:  # noqa: BLE001 - whatever the client did wrong
-            logger.warning("The client didn't tell its settings: %r", error)
-            return False
-        if answer:
-            self._apply(answer[0])
-        return bool(answer)
-
-    def _apply(self, raw: object) -> None:
-        if isinstance(raw, dict) and set(raw) == {_SECTION}:
-            raw = raw[_SECTION]
-        self._settings, problems = parse(raw, self._initial, self._settings)
-        if problems:
-            self.show(types.MessageType.Warning, _in_words(problems))
 
     # -- telling the user --------------------------------------------------------------------
 
@@ -218,17 +173,6 @@ class Server(LanguageServer):
         """The service's state changed."""
         self._report.tell(status)
         self.status.update()
-
-
-def _roots(params: types.InitializeParams) -> tuple[str, ...]:
-    """The folders that a client opened; older ones say but one."""
-    if params.workspace_folders:
-        return tuple(folder.uri for folder in params.workspace_folders)
-    return (params.root_uri,) if params.root_uri else ()
-
-
-def _in_words(problems: list[Problem]) -> str:
-    return "these settings are wrong and were ignored: " + "; ".join(map(str, problems))
 
 
 def _context(server: Server, params: Any) -> Coroutine[Any, Any, dict[str, object]]:
@@ -255,19 +199,12 @@ def _register(server: Server) -> None:
     def initialized(_params: types.InitializedParams) -> None:
         server.spawn(server.start())
 
-    @feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
-    def change_configuration(params: types.DidChangeConfigurationParams) -> None:
-        server.spawn(server.change_settings(params.settings))
-
-    @feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
-    def change_folders(params: types.DidChangeWorkspaceFoldersParams) -> None:
-        server.change_folders(params.event)
-
     @feature(types.TEXT_DOCUMENT_DID_SAVE)
     def did_save(params: types.DidSaveTextDocumentParams) -> None:
         snapshot = server.protocol.documents.get(params.text_document.uri)
         if snapshot is not None:
             server.service.saved(snapshot)
+        server.spawn(server.configuration.files_changed([params.text_document.uri]))
 
     @feature(CONTEXT)
     def context(params: Any) -> Coroutine[Any, Any, dict[str, object]]:

@@ -44,7 +44,7 @@ class Folders:
     """The workspace's folders."""
 
     def __init__(self, roots: Sequence[str]) -> None:
-        files = (_file(root) for root in roots)
+        files = (file_of(root) for root in roots)
         resolved = {Path(os.path.realpath(file)) for file in files if file is not None}
         self._roots = sorted(resolved, key=lambda root: -len(str(root)))
         self._places: dict[str, Place] = {}
@@ -52,7 +52,7 @@ class Folders:
     def place_of(self, uri: str) -> Place:
         """Where a document is, by its URI."""
         if uri not in self._places:
-            file = _file(uri)
+            file = file_of(uri)
             self._places[uri] = self.place_of_file(file, "" if file else _name(uri))
         return self._places[uri]
 
@@ -81,7 +81,7 @@ def _name(uri: str) -> str:
         return PurePath(uri).name
 
 
-def _file(uri: str) -> Path | None:
+def file_of(uri: str) -> Path | None:
     """The file of a URI; None for what isn't one, as what was never saved."""
     try:
         parts = urlsplit(uri)

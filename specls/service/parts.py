@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from urllib.parse import quote
 
 from specls.context.chunks import Chunk
 from specls.service.exclude import Exclusion
@@ -80,7 +79,7 @@ class Context:
 
 def is_shown(head: Head, exclusion: Exclusion) -> bool:
     """Whether nothing that a head shows is excluded."""
-    return all(exclusion.reason(quote(path), "") is None for path in head.paths)
+    return all(map(exclusion.shows, head.paths))
 
 
 def joined(parts: Iterable[Part]) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from time import monotonic, perf_counter
@@ -33,6 +33,7 @@ from specls.service.latency import Latency
 from specls.service.models import Status
 from specls.service.parts import Context, is_shown
 from specls.service.running import Running
+from specls.service.scopes import Scopes
 from specls.service.shared import Shared, viewer
 from specls.service.shown import Found, ShownSuggestions
 from specls.service.suggestions import Suggestions
@@ -85,7 +86,7 @@ class CompletionService:
         """Called on the event loop whenever the state of the models changes."""
         self.on_running: Callable[[], None] = lambda: None
         """Called on the event loop when a request began to run or ended."""
-        self.settings = Settings()
+        self._scopes = Scopes()
         self.counters = Counters()
         self.last: Completion | None = None
         self.last_wait_seconds = 0.0
@@ -121,14 +122,46 @@ class CompletionService:
         """Whether requests run."""
         return bool(self._running)
 
-    async def configure(self, settings: Settings) -> str | None:
-        """Follow new settings; load the models when none are there or others are asked for.
+    async def configure(
+        self, settings: Settings, folders: Mapping[str, Settings] | None = None
+    ) -> str | None:
+        """Follow new settings, and load the models: see :meth:`adopt` and :meth:`load_models`."""
+        self.adopt(settings, folders)
+        return await self.load_models()
 
-        What comes back is why other models than the settings ask for are used, if that's so.
+    async def load_models(self) -> str | None:
+        """Load the models that the settings ask for, unless they're there.
+
+        What comes back is why others are used, if that's so.
         """
-        self.settings = settings
+        return await self._shared.follow(self, self.settings)
+
+    def adopt(self, settings: Settings, folders: Mapping[str, Settings] | None = None) -> None:
+        """Follow new settings from now on, but for the models.
+
+        ``folders`` are those of folders of the workspace, by their URIs, where they have some of
+        their own.
+        """
+        before, self._scopes = self._scopes, Scopes(settings, folders)
         self.exclude()
-        return await self._shared.follow(self, settings)
+        if self._scopes != before:
+            for uri in self._open:
+                if not self.settings_of(uri).enabled:
+                    self.supersede(uri)
+            self.loaded()
+
+    @property
+    def settings(self) -> Settings:
+        """Those that hold where no folder has others."""
+        return self._scopes.base
+
+    def settings_of(self, uri: str) -> Settings:
+        """Those for a document."""
+        return self._scopes.of(uri)
+
+    def _works_in(self, uri: str) -> bool:
+        """Whether something may be computed for a document."""
+        return self.models.answers and self.settings_of(uri).enabled
 
     async def reload(self) -> None:
         """Load the models again, or try to."""
@@ -144,19 +177,18 @@ class CompletionService:
         self._shown.clear()
 
     def loaded(self) -> None:
-        """Other models are there, or those that were before: have the newest document ready.
+        """Other models are there, or other settings: have the newest document ready for them.
 
         A request that runs is answered by whichever it got.
         """
         self._shown.clear()
         self._ahead.clear()
-        if self._newest is not None and self.models.answers:
-            self._ahead.opened(self._newest, self.settings)
+        if self._newest is not None and self._works_in(self._newest.uri):
+            self._ahead.opened(self._newest, self.settings_of(self._newest.uri))
 
     def exclude(self) -> None:
         """Follow what the settings exclude, and the workspace's folders; forget what is now."""
-        settings = self.settings
-        self._exclusion = Exclusion(settings.exclude, settings.enable, self.roots)
+        self._exclusion = self._scopes.exclusion(self.roots)
         for uri in self.excluded():
             self._give_up(uri, kept=False)
         self._worker.submit(Priority.CLOSE, partial(self._forget_excluded, self._exclusion))
@@ -186,7 +218,7 @@ class CompletionService:
         """What the model would be given at a place now; nothing where it wouldn't be asked."""
         if (reason := self._why_excluded(snapshot)) is not None:
             return Context(excluded=reason)
-        request = Request(snapshot, position, self.settings)
+        request = Request(snapshot, position, self.settings_of(snapshot.uri))
 
         def look() -> Context:
             runtime = self._runtime
@@ -200,10 +232,14 @@ class CompletionService:
 
     def why_not(self, uri: str) -> str | None:
         """Why nothing is completed in a document that is open; None if that's not so."""
-        if not self.settings.enabled:
+        if not self.settings_of(uri).enabled:
             return "the setting enabled is false"
         snapshot = self._open.get(uri)
         return None if snapshot is None else self._why_excluded(snapshot)
+
+    def _is_enabled(self, snapshot: Snapshot) -> bool:
+        enabled = self.settings_of(snapshot.uri).enabled
+        return enabled and self._why_excluded(snapshot) is None
 
     def _why_excluded(self, snapshot: Snapshot) -> str | None:
         return self._exclusion.reason(snapshot.uri, snapshot.language)
@@ -239,8 +275,9 @@ class CompletionService:
         self.counters.received += 1
         if not self._can_answer(snapshot):
             return None
-        wanted = self.settings.alternatives if fresh else 1
-        request = Request(snapshot, position, self.settings, wanted, explicit=fresh)
+        settings = self.settings_of(snapshot.uri)
+        wanted = settings.alternatives if fresh else 1
+        request = Request(snapshot, position, settings, wanted, explicit=fresh)
         running = self._running.get(snapshot.uri)
         if running is not None and running.serves(request):
             return await self._wait(running)
@@ -259,7 +296,7 @@ class CompletionService:
 
     def _can_answer(self, snapshot: Snapshot) -> bool:
         """Whether anything is completed in this document, and there's a model for it."""
-        if not self.settings.enabled or self._why_excluded(snapshot) is not None:
+        if not self._is_enabled(snapshot):
             self.counters.excluded += 1
             return False
         if not self.models.answers:
@@ -390,8 +427,8 @@ class CompletionService:
             logger.info("Nothing is completed in %s: %s.", snapshot.uri, reason)
             return
         self._newest = snapshot
-        if self.models.answers:
-            self._ahead.opened(snapshot, self.settings)
+        if self._works_in(snapshot.uri):
+            self._ahead.opened(snapshot, self.settings_of(snapshot.uri))
 
     def changed(self, snapshot: Snapshot, position: Position | None = None) -> None:
         """A document was changed, perhaps at one place: a request for it is pointless now."""
@@ -408,8 +445,8 @@ class CompletionService:
         self._ahead.forget(snapshot.uri)
         if position is not None:
             self._visits.add(snapshot.uri, position)
-        if position is not None and self.models.answers:
-            self._ahead.changed(Request(snapshot, position, self.settings))
+        if position is not None and self._works_in(snapshot.uri):
+            self._ahead.changed(Request(snapshot, position, self.settings_of(snapshot.uri)))
 
     def focused(self, uri: object) -> bool:
         """A document is looked at: have it ready. False if it isn't open."""
@@ -427,9 +464,9 @@ class CompletionService:
     def saved(self, snapshot: Snapshot) -> None:
         """A document was saved: make its state exact, where it was asked for last."""
         asked = self._asked.get(snapshot.uri)
-        if asked is not None and self.models.answers:
+        if asked is not None and self._works_in(snapshot.uri):
             position = snapshot.text.clamp(asked.line, asked.column, Encoding.UTF32)
-            self._ahead.paused(Request(snapshot, position, self.settings))
+            self._ahead.paused(Request(snapshot, position, self.settings_of(snapshot.uri)))
 
     def close(self, uri: str) -> None:
         """The document was closed: stop its request and free its part of the cache."""

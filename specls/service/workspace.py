@@ -125,7 +125,7 @@ class Workspace:
             return ()
         if view.exclusion.reason(quote(str(place.file)), language) is not None:
             return ()
-        if view.exclusion.reason(quote(place.shown), language) is not None:
+        if view.exclusion.reason_in(place.root, place.shown, language) is not None:
             return ()
         if self._ignored(place.file, place.root):
             return ()

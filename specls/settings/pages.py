@@ -15,13 +15,40 @@ SECTION = "specls"
 _INTRODUCTION = """\
 # Settings
 
-In the editor's settings under `specls`, or as options of `specls complete`
+In the editor's settings under `specls`, in a project file, or as options of `specls complete`
 (`maxTokens` is `--max-tokens`). Made by `specls settings`: don't edit it.
+
+Each of these counts before those above it:
+
+1. the defaults,
+2. `.specls.toml` in the folder of the workspace that the document is in,
+3. the editor's settings: the options of `initialize`, then those for all, then those of the folder.
+
+Some editors send every setting, whether somebody set it or not. So a value that is the default
+counts as not set, and the project file is followed there.
+
+A change is followed at once, without a restart. A wrong value is reported once, by its name, and
+the value before it stays.
+
+## The project file
+
+`.specls.toml` has names and values at its top level, as in `maxTokens = 96`. It's read when the
+folder is opened, and again when it changes: editors that watch files tell so, others when they
+save it. Since it comes with whatever repository you clone, it can't do everything:
+
+- It names no path: `model` and `draftModel` are ids of `specls models list`. It fetches none.
+- It only lowers `contextTokens`, `kvBudgetMiB` and `kvDiskMiB`, from their defaults.
+- Its `exclude` is added to yours, and has no patterns with `!`: it allows nothing that you exclude,
+  and nothing that may hold secrets.
+- In `enable`, your own languages count first; your `*` leaves none to the project.
+
+One model is loaded for all folders: of several project files that name one, that of the first
+folder counts. The setting `projectFile` switches all of this off.
 """
 
 _SCOPES = {
     Scope.FOLDER: "Per folder of the workspace.",
-    Scope.MODELS: "One for all folders; a change loads the models anew.",
+    Scope.MODELS: "One for all folders; a change loads the models anew, while the old ones answer.",
 }
 _PROJECTS = {
     Project.FREE: "",

@@ -182,9 +182,30 @@ def test_several_mistakes_are_one_message(start: Start) -> None:
     wrong = {"maxTokens": -1, "colour": "blue", **named("right")}
     first, second = starts_with(client, wrong)
     assert "maxTokens: -1 isn't allowed" in first
-    assert "colour: no such setting; known are model, draftModel, speculation" in first
+    assert "colour: no such setting; known are enabled, model, draftModel" in first
     assert second == loading_problem("right")
     assert [each["type"] for each in client.shown()] == [WARNING, ERROR]
+
+
+def test_a_mistake_is_told_once(start: Start) -> None:
+    """What stays wrong isn't told again, nor is what the options said; another mistake is."""
+    client = start()
+    starts_with(client, named("a") | {"maxTokens": 0})
+
+    def pushes(**values: object) -> list[str]:
+        """Push settings; what is said to be wrong with them."""
+        before = len(client.shown())
+        client.notify(CHANGED, {"settings": {"specls": values}})
+        client.sync()
+        return [each["message"] for each in client.shown()[before:] if "wrong" in each["message"]]
+
+    assert pushes(maxTokens=0) == []
+    (message,) = pushes(maxTokens=0, maxLines=0)
+    assert "maxLines" in message
+    assert "maxTokens" not in message
+    assert pushes(maxTokens=0, maxLines=0, multiline="never") == []
+    assert pushes(maxTokens=0) == []
+    assert len(pushes(maxTokens=0, maxLines=0)) == 1
 
 
 @pytest.mark.parametrize("options", [5, [1]])

@@ -1,0 +1,38 @@
+"""Settings of the workspace's folders, which may differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from specls.service.exclude import Exclusion, Rules, path_of
+from specls.settings import Settings
+
+
+class Scopes:
+    """The settings for each document. The models are the same for all."""
+
+    def __init__(
+        self, base: Settings | None = None, folders: Mapping[str, Settings] | None = None
+    ) -> None:
+        """``folders`` are by URI; ``base`` holds outside of them, and for the models."""
+        self.base = base or Settings()
+        self._folders = dict(folders or {})
+        paths = {path_of(uri).rstrip("/") + "/": each for uri, each in self._folders.items()}
+        self._paths = sorted(paths.items(), key=lambda each: -len(each[0]))
+
+    def __eq__(self, other: object) -> bool:
+        mine = (self.base, self._folders)
+        return isinstance(other, Scopes) and mine == (other.base, other._folders)
+
+    __hash__ = None  # type: ignore[assignment] # it's compared, and no key
+
+    def of(self, uri: str) -> Settings:
+        """The settings for a document: those of the innermost folder that it's in."""
+        path = path_of(uri)
+        inside = (settings for folder, settings in self._paths if path.startswith(folder))
+        return next(inside, self.base)
+
+    def exclusion(self, roots: Sequence[str]) -> Exclusion:
+        """What is excluded in a workspace with these folders."""
+        rules = {uri: Rules(each.exclude, each.enable) for uri, each in self._folders.items()}
+        return Exclusion(self.base.exclude, self.base.enable, roots, rules)
