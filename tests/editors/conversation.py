@@ -81,6 +81,16 @@ class Conversation:
             threading.Event().wait(_POLL)
         return value
 
+    def until_ready(self, seconds: float = DEADLINE) -> None:
+        """Wait until the server has said that its model is loaded."""
+        self.until(
+            lambda: any(
+                each["params"]["state"] == "ready"
+                for each in said(self.log, "server", "specls/status")
+            ),
+            seconds,
+        )
+
     def until_file(self, file: Path, text: str) -> None:
         """Wait until a file holds this, byte by byte."""
         self.until(lambda: file.read_bytes() == text.encode() or None)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import queue
 import re
 import subprocess
 import sys
@@ -68,14 +69,17 @@ def main(arguments: list[str]) -> int:
 
         return both
 
-    def hand_on(data: bytes) -> None:
-        held = False
-        while hold.exists():
-            held = True
-            threading.Event().wait(_POLL)
-        write(sys.stdout.buffer)(data)
-        if held:
-            log.add("recorder", "handed on")
+    waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+
+    def hand_on() -> None:
+        while data := waiting.get():
+            held = False
+            while hold.exists():
+                held = True
+                threading.Event().wait(_POLL)
+            write(sys.stdout.buffer)(data)
+            if held:
+                log.add("recorder", "handed on")
 
     def from_editor() -> None:
         try:
@@ -85,9 +89,12 @@ def main(arguments: list[str]) -> int:
             pass  # the server is gone; its exit code tells
 
     threading.Thread(target=from_editor, daemon=True).start()
-    pump(out, hand_on, "server", log)
+    writer = threading.Thread(target=hand_on)
+    writer.start()
+    pump(out, waiting.put, "server", log)
     code = child.wait()
-    sys.stdout.flush()
+    waiting.put(b"")
+    writer.join()
     os._exit(code)  # the thread may still wait for the editor
 
 

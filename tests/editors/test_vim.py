@@ -13,6 +13,7 @@ import pytest
 
 from tests.e2e.rawclient import ROOT
 from tests.editors.conversation import Conversation, artefact
+from tests.editors.replay import replay
 from tests.editors.terminal import Screen, Terminal, terminal
 
 pytestmark = pytest.mark.editors
@@ -200,6 +201,7 @@ def test_line_endings_stay_those_of_the_file(opened: Open) -> None:
 def test_an_answer_that_comes_too_late_is_dropped(opened: Open) -> None:
     """The cursor went on while the server answered: nothing is shown."""
     seen, talk = opened()
+    talk.until_ready()
     seen.type("i")
     talk.hold()
     seen.type("x = ")
@@ -223,20 +225,6 @@ def test_the_server_has_what_the_buffer_has(opened: Open) -> None:
     text = (talk.folder / "a.py").read_text("utf-8")
     assert ("😀" in text, len(text.splitlines())) == (True, 6)
     assert replay(talk) == text
-
-
-def replay(talk: Conversation) -> str:
-    """The text that the server has, from what it was told."""
-    (opened,) = talk.params("textDocument/didOpen")
-    lines = opened["textDocument"]["text"].splitlines(keepends=True)
-    for change in talk.params("textDocument/didChange"):
-        for each in change["contentChanges"]:
-            if "range" not in each:
-                lines = each["text"].splitlines(keepends=True)
-                continue
-            first, last = (each["range"][end]["line"] for end in ("start", "end"))
-            lines[first:last] = each["text"].splitlines(keepends=True)
-    return "".join(lines)
 
 
 def test_another_suggestion_is_shown(opened: Open) -> None:

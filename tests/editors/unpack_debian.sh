@@ -47,6 +47,7 @@ done | sort -u > "$folder/versions"
 # Programs are bound to the libraries that came with them, if any did.
 loader=$(find "$folder/root" -name 'ld-linux-*.so.*' \( -type f -o -type l \) | head -1)
 for name in "$folder"/root/usr/bin/*; do
+  [ -e "$name" ] || continue
   program=$(realpath "$name")
   [ -f "$program" ] || continue
   if [ -n "$loader" ] && head -c 4 "$program" | grep -q ELF; then
