@@ -26,7 +26,8 @@ class Running:
         Who asked explicitly gets more than who didn't.
         """
         mine = self.request
-        same = mine.snapshot is request.snapshot and mine.position == request.position
+        # The same text is the same object; a notebook's is wrapped anew for each request.
+        same = mine.snapshot.text is request.snapshot.text and mine.position == request.position
         return same and mine.settings == request.settings and mine.explicit >= request.explicit
 
     async def wait(self) -> None:
