@@ -16,6 +16,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
+from specls.context.document import Snapshot
 from specls.context.text import Encoding, column_of
 from specls.context.window import plain
 from specls.lsp.convert import Offer
@@ -30,8 +31,17 @@ _TITLE = "Accepted"
 class Acceptance:
     """Tells the service what one connection's client says."""
 
-    def __init__(self, service: CompletionService, focus: Callable[[str | None], None]) -> None:
-        """``focus`` is told which document is looked at, None for none."""
+    def __init__(
+        self,
+        service: CompletionService,
+        focus: Callable[[str | None], None],
+        find: Callable[[str], Snapshot | None],
+    ) -> None:
+        """``focus`` is told which document is looked at, None for none.
+
+        ``find`` finds the document of a URI: that of a notebook's cell is the notebook's.
+        """
+        self._find = find
         self._service = service
         self._suggestions = service.suggestions
         self._focus = focus
@@ -72,6 +82,8 @@ class Acceptance:
     def focused(self, params: Any) -> None:
         """A document is looked at, or none that is open here."""
         uri = _get(params, "textDocument", "uri")
+        if isinstance(uri, str) and (document := self._find(uri)) is not None:
+            uri = document.uri
         if self._service.focused(uri):
             self._focus(uri)
         else:

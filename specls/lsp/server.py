@@ -75,7 +75,7 @@ class Server(LanguageServer):
         inline.register(self, self.inline)
         models.register(self, service, self.spawn)
         configuration.register(self, self.configuration, self.spawn)
-        accepting = acceptance.Acceptance(service, self.status.focus)
+        accepting = acceptance.Acceptance(service, self.status.focus, self.protocol.documents.get)
         self.inline.command = accepting.command
         acceptance.register(self, accepting)
         notebooks.register(self, self.protocol.notebooks, service.saved)

@@ -185,6 +185,26 @@ def test_the_notebooks_path_counts(start: Start) -> None:
     assert stats(server.client)["excluded"] == {}
 
 
+def test_the_focus_may_be_a_cell(start: Start) -> None:
+    """A client that says which cell is looked at is told whether its notebook is excluded."""
+    server = Scripted(start(command=COMMAND))
+    experimental = {"specls": {"status": True}}
+    server.ready({"exclude": ["private/"]}, experimental=experimental, **capabilities())
+    client, uri = server.client, "file:///project/private/a.ipynb#python"
+    notebook = VsCodeNotebook(client, "/project/private/a.ipynb")
+    notebook.open("x = ")
+    other = server.open("x = ")
+    client.notify("textDocument/didFocus", {"textDocument": {"uri": other}})
+    client.sync()
+    client.notify("textDocument/didFocus", {"textDocument": {"uri": notebook.uri_of(0)}})
+
+    def told() -> tuple[str, str]:
+        last = client.notifications("specls/status")[-1]
+        return last["state"], last["uri"]
+
+    client.poll(told, lambda last: bool(last == ("disabled", uri)))
+
+
 def test_what_is_not_there(server: Scripted, notebook: VsCodeNotebook) -> None:
     """Changes of unknown notebooks and cells, and nonsense, are ignored; the server goes on."""
     notebook.open("x = ")
