@@ -7,7 +7,7 @@ import pytest
 from specls.settings import Problem, Settings
 from specls.settings.project import ProjectFile, of_models, read_project, with_project
 
-MODELS = ("big", "small")
+MODELS = {"big": True, "small": True, "absent": False}
 
 
 def read(text: str, before: ProjectFile | None = None) -> ProjectFile:
@@ -51,6 +51,10 @@ def test_right_values_are_taken() -> None:
         ("exclude = 1979-05-27", "datetime.date(1979, 5, 27) isn't allowed; it must be a list of"),
         ('model = "/models/mine.gguf"', "a project file names an id of `specls models list`"),
         ('model = "mine.gguf"', "a project file names an id of `specls models list`"),
+        (
+            'model = "absent"',
+            "absent isn't on this machine; `specls models pull absent` fetches it",
+        ),
         ('model = "auto"', "a project file names an id of `specls models list`"),
         ('draftModel = "./draft"', "a project file names an id of `specls models list`"),
         ("kvDiskMiB = 1025", "1025 isn't allowed; a project file may set 1024 at the most"),

@@ -96,6 +96,12 @@ class Configuration:
             await self._read_projects()
             await self._follow()
 
+    async def reload(self) -> None:
+        """Somebody mended something: read the project files again, and load the models."""
+        await self._read_projects()
+        self._adopt()
+        await self._service.reload()
+
     async def watch(self) -> None:
         """Have the client tell of changes of project files, if it can be asked to."""
         workspace = self._server.client_capabilities.workspace
@@ -163,13 +169,19 @@ class Configuration:
         async with self._reading:
             texts = await asyncio.to_thread(texts_of, self._service.roots)
             models: list[dict[str, Any]] = await self._service.models.listing() if texts else []
-            ids = {str(row["id"]) for row in models}
-            self._projects = read_all(texts, ids, self._projects)
+            here = {str(row["id"]): bool(row["present"]) for row in models}
+            self._projects = read_all(texts, here, self._projects)
 
     # -- both --------------------------------------------------------------------------------
 
     async def _follow(self) -> None:
         """Have the service follow; tell the user if others decide on the models."""
+        self._adopt()
+        if (why := await self._service.load_models()) is not None:
+            self._show(types.MessageType.Warning, why)
+
+    def _adopt(self) -> None:
+        """Have the service follow, but for the models."""
         base, folders = self._editor, dict[str, Settings]()
         for root in self._service.roots:
             own = self._own.get(root, self._editor)
@@ -184,8 +196,6 @@ class Configuration:
         languages = {each.enable for each in (base, *folders.values())}
         # What a client is told of languages is for all folders.
         self._changed(base if len(languages) == 1 else replace(base, enable=()))
-        if (why := await self._service.load_models()) is not None:
-            self._show(types.MessageType.Warning, why)
 
     def _tell(self, source: str, introduction: str, problems: Sequence[Problem]) -> None:
         """Tell what is wrong, unless that was told before and is still so."""

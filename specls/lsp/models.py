@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from typing import Any
 
 from pygls.lsp.server import LanguageServer
@@ -12,16 +12,14 @@ from specls.service.service import CompletionService
 
 
 def register(
-    server: LanguageServer,
-    service: CompletionService,
-    spawn: Callable[[Coroutine[Any, Any, None]], None],
+    server: LanguageServer, service: CompletionService, reload: Callable[[], None]
 ) -> None:
-    """Bind the request and the command. ``spawn`` runs a coroutine beside the messages."""
+    """Bind the request and the command, which calls ``reload``."""
 
     @server.feature(MODELS)
     async def models(_params: Any) -> dict[str, Any]:
         return {"models": await service.models.listing()}
 
     @server.command(RELOAD)
-    def reload() -> None:
-        spawn(service.reload())
+    def load_again() -> None:
+        reload()

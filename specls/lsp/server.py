@@ -73,7 +73,7 @@ class Server(LanguageServer):
         self.protocol.on_exit = self.stop
         _register(self)
         inline.register(self, self.inline)
-        models.register(self, service, self.spawn)
+        models.register(self, service, lambda: self.spawn(self.configuration.reload()))
         configuration.register(self, self.configuration, self.spawn)
         accepting = acceptance.Acceptance(service, self.status.focus, self.protocol.documents.get)
         self.inline.command = accepting.command

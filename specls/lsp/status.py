@@ -105,7 +105,7 @@ def without_extras(options: object) -> object:
 
 def _as_status(now: Standing) -> Mapping[str, object]:
     command = None
-    if now.remedy is not None or now.stand is Stand.ERROR:
+    if now.again:
         command = {"title": "Try again", "command": RELOAD, "arguments": []}
     progress = {} if now.progress is None else {"progress": now.progress}
     return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from specls.service.folders import file_of
@@ -27,7 +27,7 @@ def texts_of(roots: Sequence[str]) -> dict[str, str | Problem]:
 
 def read_all(
     texts: Mapping[str, str | Problem],
-    models: Collection[str],
+    models: Mapping[str, bool],
     before: Mapping[str, ProjectFile],
 ) -> dict[str, ProjectFile]:
     """The project files by the URIs of their folders: see :func:`read_project`."""

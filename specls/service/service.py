@@ -165,7 +165,7 @@ class CompletionService:
 
     async def reload(self) -> None:
         """Load the models again, or try to."""
-        await self._shared.reload(self)
+        await self._shared.reload(self, self.settings)
 
     def tell(self, status: Status) -> None:
         """The state of the models changed."""

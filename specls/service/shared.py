@@ -92,9 +92,9 @@ class Shared:
         await self._begin()
         return None
 
-    async def reload(self, member: Member) -> None:
+    async def reload(self, member: Member, settings: Settings) -> None:
         """Load what a connection's settings ask for, even if it's loaded already."""
-        self._asked = self._members.get(member) or self._asked
+        self._asked = self._members[member] = settings
         await self._begin(anew=True)
 
     async def _begin(self, *, anew: bool = False) -> None:

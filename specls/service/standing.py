@@ -54,6 +54,8 @@ class Standing:
     """Why the document is disabled, or what failed."""
     remedy: str | None = None
     """What to do about it: a command line, say."""
+    again: bool = False
+    """Whether loading the models again may help."""
 
 
 def standing(
@@ -75,7 +77,8 @@ def standing(
 
 
 def _failed(stand: Stand, status: Status, loaded: Loaded) -> Standing:
-    return Standing(stand, status.message, loaded, reason=status.message, remedy=status.remedy)
+    why = status.message
+    return Standing(stand, why, loaded, reason=why, remedy=status.remedy, again=True)
 
 
 def _ready(status: Status, loaded: Loaded, focus: Focus | None, *, busy: bool) -> Standing:
@@ -84,7 +87,14 @@ def _ready(status: Status, loaded: Loaded, focus: Focus | None, *, busy: bool) -
         return Standing(Stand.DISABLED, message, loaded, uri=focus.uri, reason=focus.reason)
     stand, does = (Stand.BUSY, "completing") if busy else (Stand.READY, "ready")
     failed = status.message or None  # that of models which others would have made way for
-    return Standing(stand, f"{loaded} is {does}.", loaded, reason=failed, remedy=status.remedy)
+    return Standing(
+        stand,
+        f"{loaded} is {does}.",
+        loaded,
+        reason=failed,
+        remedy=status.remedy,
+        again=failed is not None,
+    )
 
 
 def _loading(status: Status, loaded: Loaded) -> Standing:

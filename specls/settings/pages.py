@@ -36,7 +36,8 @@ the value before it stays.
 folder is opened, and again when it changes: editors that watch files tell so, others when they
 save it. Since it comes with whatever repository you clone, it can't do everything:
 
-- It names no path: `model` and `draftModel` are ids of `specls models list`. It fetches none.
+- It names no path: `model` and `draftModel` are ids of `specls models list`. It fetches none: one
+  that isn't on your machine is told, and yours is used.
 - It only lowers `contextTokens`, `kvBudgetMiB` and `kvDiskMiB`, from their defaults.
 - Its `exclude` is added to yours, and has no patterns with `!`: it allows nothing that you exclude,
   and nothing that may hold secrets.

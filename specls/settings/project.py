@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -35,9 +35,9 @@ class ProjectFile:
 
 
 def read_project(
-    text: str, models: Collection[str], before: ProjectFile | None = None
+    text: str, models: Mapping[str, bool], before: ProjectFile | None = None
 ) -> ProjectFile:
-    """Read a project file. ``models`` are the ids of the catalogue.
+    """Read a project file. ``models`` are the ids of the catalogue, and whether each is here.
 
     Problems are named with their lines. What is wrong keeps the value that it had ``before``.
     """
@@ -91,7 +91,9 @@ def of_models(project: ProjectFile) -> ProjectFile:
     return ProjectFile({name: value for name, value in project.values.items() if name in names})
 
 
-def _refused(definition: Definition | None, value: object, models: Collection[str]) -> str | None:
+def _refused(
+    definition: Definition | None, value: object, models: Mapping[str, bool]
+) -> str | None:
     """Why a value may not be set by a project; None if it may."""
     if definition is None:
         return f"no such setting; known are {', '.join(each.name for each in DEFINITIONS)}"
@@ -102,10 +104,13 @@ def _refused(definition: Definition | None, value: object, models: Collection[st
     return _forbidden(definition, value, models)
 
 
-def _forbidden(definition: Definition, value: Any, models: Collection[str]) -> str | None:
+def _forbidden(definition: Definition, value: Any, models: Mapping[str, bool]) -> str | None:
     """Why a right value is too much for a project; None if it isn't."""
-    if definition.project is Project.CATALOGUE and not _is_known(definition, value, models):
-        return f"{value!r} isn't allowed; a project file names an id of `specls models list`"
+    if definition.project is Project.CATALOGUE and not _is_left_open(definition, value):
+        if value not in models:
+            return f"{value!r} isn't allowed; a project file names an id of `specls models list`"
+        if not models[value]:
+            return f"{value} isn't on this machine; `specls models pull {value}` fetches it"
     if definition.project is Project.LOWER and value > definition.default:
         return f"{value!r} isn't allowed; a project file may set {definition.default} at the most"
     if definition.form is Form.PATTERNS and any(each.startswith("!") for each in value):
@@ -113,9 +118,9 @@ def _forbidden(definition: Definition, value: Any, models: Collection[str]) -> s
     return None
 
 
-def _is_known(definition: Definition, value: object, models: Collection[str]) -> bool:
-    """Whether a model is one of the catalogue, or a draft model is left to it."""
-    return value in models or (definition.default == "auto" and value in {"auto", "none"})
+def _is_left_open(definition: Definition, value: object) -> bool:
+    """Whether a draft model isn't named, but left to the catalogue, or not wanted."""
+    return definition.default == "auto" and value in {"auto", "none"}
 
 
 def _line_of(name: str, text: str) -> int:

@@ -214,3 +214,18 @@ def test_a_project_names_a_model_of_the_catalogue(workspace: Workspace) -> None:
     workspace.ready()
     assert wait_for_state(workspace.client, "ready")["models"]["target"] == "scripted"
     assert workspace.scripted.seen["loads"] == 1
+
+
+def test_a_project_s_model_that_is_not_here_is_told(workspace: Workspace) -> None:
+    """A project can't have nothing completed by naming a model that nobody fetched."""
+    workspace.writes('model = "missing"\n', tell=False)
+    workspace.ready()
+    (message,) = workspace.shown()
+    assert message.endswith(
+        "line 1: model: missing isn't on this machine; `specls models pull missing` fetches it"
+    )
+    assert workspace.written("a") == 10
+    workspace.writes("maxTokens = 4\n", tell=False)
+    workspace.client.call("workspace/executeCommand", {"command": "specls.reload"})
+    workspace.until("a", 4)
+    assert workspace.scripted.seen["loads"] == 2

@@ -110,7 +110,7 @@ def test_project_files_are_read(tmp_path: Path) -> None:
     (tmp_path / "long" / ".specls.toml").write_bytes(b"#" * 70_000)
     (tmp_path / "folder" / ".specls.toml").mkdir()
     roots = {each.name: each.as_uri() for each in sorted(tmp_path.iterdir())}
-    files = read_all(texts_of([*roots.values(), "untitled:x"]), (), {})
+    files = read_all(texts_of([*roots.values(), "untitled:x"]), {}, {})
     names = {uri: name for name, uri in roots.items()}
     assert {names[uri]: (dict(each.values), each.problems) for uri, each in files.items()} == {
         "good": ({"max_lines": 3}, ()),

@@ -51,6 +51,7 @@ OPEN, SHUT = Focus("file:///a.py"), Focus("file:///b.md", "the setting enable sw
                 PAIR,
                 reason="big isn't here.",
                 remedy="specls models pull big",
+                again=True,
             ),
         ),
         (
@@ -62,6 +63,7 @@ OPEN, SHUT = Focus("file:///a.py"), Focus("file:///b.md", "the setting enable sw
                 PAIR,
                 reason="big isn't here.",
                 remedy="specls models pull big",
+                again=True,
             ),
         ),
         (
@@ -73,6 +75,7 @@ OPEN, SHUT = Focus("file:///a.py"), Focus("file:///b.md", "the setting enable sw
                 PAIR,
                 reason="big isn't here.",
                 remedy="specls models pull big",
+                again=True,
             ),
         ),
     ],
