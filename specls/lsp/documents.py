@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from lsprotocol import types
 
+from specls.context.difference import difference
 from specls.context.document import Change, Snapshot
 from specls.context.text import Encoding, Position, Text, split_lines
 
@@ -50,11 +51,12 @@ class Documents:
             logger.warning("A change came for a document that isn't open.")
             return None
         changes = [change_of(each) for each in params.content_changes]
-        only = changes[0] if len(changes) == 1 else None
-        end = end_of(only, snapshot.text, self.encoding) if only else None
+        before = snapshot.text
         snapshot = snapshot.changed(changes, item.version, self.encoding)
         self._open[item.uri] = snapshot
-        return snapshot, end
+        if len(changes) != 1:
+            return snapshot, None
+        return snapshot, end_of(changes[0], before, snapshot.text, self.encoding)
 
     def closed(self, params: types.DidCloseTextDocumentParams) -> None:
         """Forget a document."""
@@ -73,11 +75,16 @@ def change_of(event: types.TextDocumentContentChangeEvent) -> Change:
     return Change(event.text)
 
 
-def end_of(change: Change, text: Text, encoding: Encoding) -> Position | None:
-    """Where a change of ``text`` ends in what it makes of it; None if that's all of the text."""
+def end_of(change: Change, before: Text, after: Text, encoding: Encoding) -> Position | None:
+    """Where a change ends in what it makes of a text; None if it changes nothing.
+
+    Of a client that sends all of the text, that's the end of what is new in it.
+    """
     if change.start is None or change.end is None:
-        return None
-    start = min(text.clamp(*change.start, encoding), text.clamp(*change.end, encoding))
+        if (found := difference(before, after)) is None:
+            return None
+        return after.clamp(found.new_end.line, found.new_end.column, Encoding.UTF32)
+    start = min(before.clamp(*change.start, encoding), before.clamp(*change.end, encoding))
     lines = split_lines(change.text)
     column = len(lines[-1]) + (start.column if len(lines) == 1 else 0)
     return Position(start.line + len(lines) - 1, column)

@@ -124,8 +124,9 @@ class Notebook:
         for event in changes:
             change = change_of(event)
             first, last = _replaced(change, cell.text, encoding)
-            end = end_of(change, cell.text, encoding) if len(changes) == 1 else None
-            cell = cell_with(cell, cell.text.replace(first, last, change.text))
+            text = cell.text.replace(first, last, change.text)
+            end = end_of(change, cell.text, text, encoding) if len(changes) == 1 else None
+            cell = cell_with(cell, text)
             for joined in inside:
                 joined.edit(cell, first, last, change.text)
         self._cells[uri] = cell

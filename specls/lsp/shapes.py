@@ -34,7 +34,7 @@ class ItemCommand(TypedDict):
 
 
 class Item(TypedDict):
-    """An item as the server sent it. Only ``command`` is read, and nothing else is needed."""
+    """An item as the server sent it. Only what the page says is read, and may be all there is."""
 
     insertText: str
     range: Span

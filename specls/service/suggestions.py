@@ -97,7 +97,10 @@ class Suggestions:
         suggestion = item.suggestion
         suggestion.assumed = False
         self._show(suggestion)
-        return suggestion.of(item.whole) if suggestion.fits else None
+        if not suggestion.fits:
+            self._end(suggestion, Fate.IGNORED)  # the report was late
+            return None
+        return suggestion.of(item.whole)
 
     def accepted(self, name: str) -> None:
         """An item was accepted in full."""

@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from specls.catalogue.listing import Row
 from specls.commands import serve
 from specls.context.document import Snapshot
 from specls.context.text import Position
@@ -192,7 +193,19 @@ class ScriptedLoader:
         return "large" not in {settings.model, beside.model}
 
     def listing(self) -> list[dict[str, object]]:
-        return [{"id": name, "present": name != "missing"} for name in ("scripted", "missing")]
+        return [
+            Row(
+                id=name,
+                name=name,
+                kind="target",
+                bytes=size,
+                licence="MIT",
+                present=size is not None,
+                state="no" if size is None else "yes",
+                drafts=(),
+            ).as_dict()
+            for name, size in (("scripted", 1), ("missing", None))
+        ]
 
     def __call__(self, settings: Settings, progress: Callable[[float], bool]) -> Runtime:
         self.check(settings)

@@ -277,3 +277,16 @@ def test_the_document_that_is_looked_at(start: Start) -> None:
         focus(other, "ready", None)
         focus({"textDocument": {"uri": secret}}, "disabled", secret)
     focus({"textDocument": {"uri": "file:///never-opened"}}, "ready", None)
+
+
+def test_a_client_that_sends_the_whole_text(fresh: Scripted) -> None:
+    """What is new in it is what was accepted."""
+    suggest(fresh, "foo(a)", "x = \ny = 1\n")
+    text = change(None, None, "x = foo(a)\ny = 1\n", fresh.uri)
+    fresh.client.notify("textDocument/didChange", text)
+    assert totals(fresh) == {
+        "shown": 1,
+        "accepted": 1,
+        "characters": 6,
+        "charactersPending": 6,
+    }

@@ -56,8 +56,8 @@ def test_a_cell_knows_the_others(server: Scripted, notebook: VsCodeNotebook) -> 
     """The model sees the cells before and behind, and the item's range is in the cell."""
     notebook.open("md:# Prices", "import pandas", "%matplotlib inline\nx = ", "print(x)")
     server.says("pandas")
-    items = notebook.ask(2, 1, 4)
-    assert items == [{"insertText": "x = pandas", "range": span((1, 0), (1, 4))}]
+    (item,) = notebook.ask(2, 1, 4)
+    assert (item["insertText"], item["range"]) == ("x = pandas", span((1, 0), (1, 4)))
     cells = ["# # Prices", "import pandas", "%matplotlib inline\nx = ", "print(x)"]
     assert seen(server) == "\n\n".join(cells)
 
@@ -89,7 +89,7 @@ def test_places_outside_of_the_cell(server: Scripted, notebook: VsCodeNotebook) 
     server.says("2")
     for place in ((0, 99), (1, 0), (99, 99)):
         (item,) = notebook.ask(1, *place)
-        assert item == {"insertText": "b = 2", "range": span((0, 0), (0, 4))}
+        assert (item["insertText"], item["range"]) == ("b = 2", span((0, 0), (0, 4)))
 
 
 def test_typing_costs_what_is_typed(server: Scripted, notebook: VsCodeNotebook) -> None:
@@ -270,3 +270,23 @@ def test_a_name_of_an_earlier_cell_is_completed(start: Start) -> None:
     (item,) = notebook.ask(3, 2, 14)
     assert item["range"] == span((2, 0), (2, 14))
     assert item["insertText"].startswith("    print(discounted_price_for_tier(price, tier))")
+
+
+def test_what_is_accepted_in_a_cell_is_counted(server: Scripted, notebook: VsCodeNotebook) -> None:
+    """A suggestion of a cell is followed like that of any document, also from its URI on focus."""
+    notebook.open("import pandas", "x = ")
+    server.says("foo(a)")
+    (item,) = notebook.ask(1, 0, 4, triggerKind=2)
+    server.client.notify("textDocument/didFocus", {"textDocument": {"uri": notebook.uri_of(1)}})
+    notebook.type(1, (0, 4), (0, 4), "foo(a)")
+    command = item["command"]
+    params = {"command": command["command"], "arguments": command["arguments"]}
+    assert server.client.call("workspace/executeCommand", params) is None
+    notebook.type(0, (0, 0), (0, 0), "\n\n")
+    counts = stats(server.client)["suggestions"]["total"]
+    assert {name: number for name, number in counts.items() if number} == {
+        "shown": 1,
+        "accepted": 1,
+        "characters": 6,
+        "charactersPending": 6,
+    }

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lsprotocol import types
 
-from specls.context.text import Encoding
+from specls.context.text import Encoding, Position
 from specls.lsp.documents import Documents
 from tests.e2e.reference import PIECES, Edit, Place, whole
 
@@ -62,3 +62,31 @@ def test_any_edits_leave_the_same_text(encoding: Encoding, seed: int, count: int
             expected = edit.apply(expected, encoding.value)
         assert changed is not None
         assert str(changed[0].text) == expected, edits
+
+
+WHOLE = "abc\r\nef\r\n"
+
+
+@pytest.mark.parametrize(
+    ("edits", "expected"),
+    [
+        ([Edit("xy", ((0, 1), (0, 1)))], Position(0, 3)),
+        ([Edit("x\ny", ((0, 1), (1, 1)))], Position(1, 1)),
+        ([Edit("", ((1, 0), (0, 1)))], Position(0, 1)),  # ends in the wrong order
+        ([Edit("abcd\r\nef\r\n")], Position(0, 4)),
+        ([Edit("abc\r\nd\r\nef\r\n")], Position(2, 0)),
+        ([Edit("abc\nef\r\n")], Position(0, 3)),  # inside of a line's ending
+        ([Edit(WHOLE)], None),
+        ([Edit("x", ((0, 0), (0, 0))), Edit("y", ((1, 0), (1, 0)))], None),
+    ],
+)
+def test_the_end_of_what_was_written(edits: list[Edit], expected: Position | None) -> None:
+    """At one place it's where that ends; of the whole text, where what is new in it ends."""
+    documents = Documents()
+    item = types.TextDocumentItem(URI, "python", 1, WHOLE)
+    documents.opened(types.DidOpenTextDocumentParams(item))
+    identifier = types.VersionedTextDocumentIdentifier(2, URI)
+    params = types.DidChangeTextDocumentParams(identifier, list(map(event_of, edits)))
+    changed = documents.changed(params)
+    assert changed is not None
+    assert changed[1] == expected
