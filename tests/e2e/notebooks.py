@@ -100,13 +100,18 @@ class VsCodeNotebook:
 
     def ask(self, number: int, line: int, character: int, **context: Any) -> list[Message]:
         """Ask for a completion in a cell; the items, without what accepting them executes."""
+        items = self.offers(number, line, character, **context)
+        return [{name: item[name] for name in ("insertText", "range")} for item in items]
+
+    def offers(self, number: int, line: int, character: int, **context: Any) -> list[Message]:
+        """Ask for a completion in a cell; the items as they come."""
         params = {
             "textDocument": {"uri": self.uri_of(number)},
             "position": place((line, character)),
             "context": {"triggerKind": 1, **context},
         }
         items: list[Message] = self._client.call("textDocument/inlineCompletion", params)["items"]
-        return [{name: item[name] for name in ("insertText", "range")} for item in items]
+        return items
 
     def _made(self, cell: str) -> Message:
         kind, _, text = cell.partition(":") if cell.startswith(("md:", "sql:")) else ("", "", cell)

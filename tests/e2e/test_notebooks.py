@@ -276,7 +276,7 @@ def test_what_is_accepted_in_a_cell_is_counted(server: Scripted, notebook: VsCod
     """A suggestion of a cell is followed like that of any document, also from its URI on focus."""
     notebook.open("import pandas", "x = ")
     server.says("foo(a)")
-    (item,) = notebook.ask(1, 0, 4, triggerKind=2)
+    (item,) = notebook.offers(1, 0, 4, triggerKind=2)
     server.client.notify("textDocument/didFocus", {"textDocument": {"uri": notebook.uri_of(1)}})
     notebook.type(1, (0, 4), (0, 4), "foo(a)")
     command = item["command"]
