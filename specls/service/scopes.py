@@ -26,6 +26,12 @@ class Scopes:
 
     __hash__ = None  # type: ignore[assignment] # it's compared, and no key
 
+    def excludes_as(self, other: Scopes) -> bool:
+        """Whether the same is excluded, in the folders that both know."""
+        known = self._folders.keys() & other._folders.keys()
+        pairs = [(self.base, other.base), *((self._folders[u], other._folders[u]) for u in known)]
+        return all((a.exclude, a.enable) == (b.exclude, b.enable) for a, b in pairs)
+
     def of(self, uri: str) -> Settings:
         """The settings for a document: those of the innermost folder that it's in."""
         path = path_of(uri)

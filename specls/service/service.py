@@ -87,6 +87,8 @@ class CompletionService:
         self.on_running: Callable[[], None] = lambda: None
         """Called on the event loop when a request began to run or ended."""
         self._scopes = Scopes()
+        self._settled = False
+        """Whether the settings are those of a person, and no longer the first ones."""
         self.counters = Counters()
         self.last: Completion | None = None
         self.last_wait_seconds = 0.0
@@ -134,6 +136,7 @@ class CompletionService:
 
         What comes back is why others are used, if that's so.
         """
+        self._settled = True
         return await self._shared.follow(self, self.settings)
 
     def adopt(self, settings: Settings, folders: Mapping[str, Settings] | None = None) -> None:
@@ -144,6 +147,8 @@ class CompletionService:
         """
         before, self._scopes = self._scopes, Scopes(settings, folders)
         self.exclude()
+        if self._settled and not self._scopes.excludes_as(before):
+            self._worker.submit(Priority.CLOSE, self._forget_kept)
         if self._scopes != before:
             for uri in self._open:
                 if not self.settings_of(uri).enabled:
@@ -202,6 +207,14 @@ class CompletionService:
             if not is_shown(head, exclusion):
                 runtime.engine.drop(uri)
                 runtime.prompts.forget(uri)
+
+    def _forget_kept(self) -> None:
+        """On the worker: forget what was read of closed documents, of which nobody knows the names.
+
+        Some of them may be excluded now.
+        """
+        if (runtime := self._runtime) is not None:
+            runtime.engine.forget_kept()
 
     def excluded(self) -> dict[str, str]:
         """The open documents in which nothing is completed, and why."""

@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import pytest
 
+from specls.engine.spill import Spill
 from specls.errors import ContextFull, LoadFailed
 from specls.service import ahead
 from specls.service.models import State
+from specls.service.worker import Priority
 from specls.settings import Settings
 from tests.service.scripted import DEADLINE, LONG, Bench, place, says, until
 
@@ -421,6 +423,32 @@ async def test_what_is_excluded_later_is_forgotten(bench: Bench) -> None:
     await bench.service.configure(Settings(prefetch=False))
     assert await bench.complete("x = 1\n|", uri) == "hello"
     assert len(bench.loaded) == 1
+
+
+@pytest.mark.parametrize(
+    ("later", "kept"),
+    [
+        (Settings(prefetch=False), True),
+        (Settings(prefetch=False, max_tokens=7), True),
+        (Settings(prefetch=False, exclude=("notes.*",)), False),
+        (Settings(prefetch=False, enable=(("python", False),)), False),
+    ],
+)
+async def test_what_is_excluded_while_it_is_closed_is_forgotten(
+    bench: Bench, later: Settings, *, kept: bool
+) -> None:
+    """Whatever is kept of closed documents goes when other things are excluded, and only then."""
+    bench.spill = Spill(2**20)
+    await bench.service.configure(Settings(prefetch=False))
+    uri = "file:///project/notes.py"
+    bench.service.opened(place("x = 1\n|", uri)[0])
+    assert await bench.complete("x = 1\n|", uri) == "hello"
+    bench.service.close(uri)
+    await until(lambda: bench.service.idle and bench.spill is not None and bench.spill.size > 0)
+    await bench.service.configure(later)
+    behind = bench.service._worker.submit(Priority.CLOSE, lambda: None)
+    await asyncio.wrap_future(behind)
+    assert (bench.spill.size > 0) is kept
 
 
 async def test_patterns_begin_at_the_workspace_s_folders(bench: Bench) -> None:
