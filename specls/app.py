@@ -97,9 +97,9 @@ class ModelLoader:
         """
         return self._store.resolve(settings.model).path.stat().st_size
 
-    def listing(self) -> list[dict[str, object]]:
-        """The catalogue."""
-        return [row.as_dict() for row in rows(self._store)]
+    def listing(self, used: Sequence[str]) -> list[dict[str, object]]:
+        """The catalogue, and files of one's own among those that are used."""
+        return [row.as_dict() for row in rows(self._store, used)]
 
     def __call__(self, settings: Settings, progress: Callable[[float], bool]) -> Runtime:
         """Load target and draft."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specls.catalogue.files import size_of
@@ -10,6 +11,8 @@ from specls.catalogue.results import State
 from specls.catalogue.store import ModelStore
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from specls.catalogue.entries import ModelEntry
 
 _PRESENT = (State.FETCHED, State.UNCHECKED)
@@ -39,9 +42,28 @@ class Row:
         return {**asdict(self), "drafts": list(self.drafts)}
 
 
-def rows(store: ModelStore) -> list[Row]:
-    """All models of the catalogue, in its order. Looks at files, and reads none whole."""
-    return [_row(store, entry) for entry in store.catalogue]
+def rows(store: ModelStore, files: Sequence[str] = ()) -> list[Row]:
+    """All models of the catalogue, in its order, and then ``files`` that aren't among them.
+
+    Looks at files, and reads none whole.
+    """
+    own = [name for name in files if store.catalogue.get(name) is None]
+    return [*(_row(store, entry) for entry in store.catalogue), *map(_own_row, own)]
+
+
+def _own_row(name: str) -> Row:
+    """A file that somebody has, by its path."""
+    path = Path(name).expanduser()
+    return Row(
+        id=name,
+        name=path.name,
+        kind="target",
+        bytes=size_of(path) or None,
+        licence="",
+        present=path.is_file(),
+        state=(State.UNCHECKED if path.is_file() else State.ABSENT).value,
+        drafts=(),
+    )
 
 
 def _row(store: ModelStore, entry: ModelEntry) -> Row:

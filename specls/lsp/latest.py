@@ -51,27 +51,26 @@ class Latest(Generic[T]):
 
 
 class Lasting:
-    """Tells when something has been so for a while, and when it's over."""
+    """Tells when something has been so for ``after`` seconds, and when it's over for ``linger``.
 
-    def __init__(self, tell: Callable[[], None], later: Later, after: float) -> None:
+    So what comes and goes quickly is told to nobody, nor is a short pause in what lasts.
+    """
+
+    def __init__(self, tell: Callable[[], None], later: Later, after: float, linger: float) -> None:
         self._tell = tell
         self._later = later
-        self._after = after
+        self._delays = {True: after, False: linger}
         self._timer: Timer | None = None
         self.lasts = False
 
     def set(self, now: bool) -> None:  # noqa: FBT001 - it's the value
         """Whether it's so, from now on."""
-        if now and self._timer is None and not self.lasts:
-            self._timer = self._later(self._after, self._due)
-        elif not now:
-            if self._timer is not None:
-                self._timer.cancel()
-                self._timer = None
-            if self.lasts:
-                self.lasts = False
-                self._tell()
+        if now is self.lasts and self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        elif now is not self.lasts and self._timer is None:
+            self._timer = self._later(self._delays[now], self._due)
 
     def _due(self) -> None:
-        self._timer, self.lasts = None, True
+        self._timer, self.lasts = None, not self.lasts
         self._tell()

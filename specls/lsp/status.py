@@ -17,6 +17,9 @@ _PAUSE_SECONDS = 0.1
 _BUSY_SECONDS = 0.1
 """A request that takes longer is shown."""
 
+_LINGER_SECONDS = 0.2
+"""One that begins so soon after another has ended isn't told from it: somebody is typing."""
+
 _EXTRAS = ("status", "editorInfo", "editorPluginInfo")
 """What may stand among the settings in ``initializationOptions`` and is none."""
 
@@ -49,7 +52,7 @@ class StatusReport:
         self._wanted: tuple[str, ...] = ()
         self._focus: str | None = None
         self._latest: Latest[Standing] = Latest(self._send, call_later, _PAUSE_SECONDS)
-        self._busy = Lasting(self.update, call_later, _BUSY_SECONDS)
+        self._busy = Lasting(self.update, call_later, _BUSY_SECONDS, _LINGER_SECONDS)
         service.on_running = lambda: self._busy.set(service.busy)
 
     def meet(self, params: types.InitializeParams) -> None:

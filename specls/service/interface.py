@@ -45,8 +45,11 @@ class Loader(Protocol):
         Asked after :meth:`check`. An estimate: :class:`NoMemory` may come nevertheless.
         """
 
-    def listing(self) -> Sequence[Mapping[str, Any]]:
-        """All models that can be named: see ``specls/models``. Any thread may call it."""
+    def listing(self, used: Sequence[str]) -> Sequence[Mapping[str, Any]]:
+        """All models that can be named, and those ``used``: see ``specls/models``.
+
+        Any thread may call it.
+        """
 
     def __call__(self, settings: Settings, progress: Callable[[float], bool]) -> Runtime:
         """Load, telling ``progress`` the loaded share from 0 to 1; other models may be in use.

@@ -56,8 +56,8 @@ class Models:
 
     async def listing(self) -> list[dict[str, Any]]:
         """All models that can be named, and which of them answer."""
-        rows = await asyncio.to_thread(self._load.listing)
         used = [name for name in self.names if name is not None]
+        rows = await asyncio.to_thread(self._load.listing, used)
         return [{**row, "current": row["id"] in used} for row in rows]
 
     def wants(self, before: Settings, after: Settings) -> bool:

@@ -34,6 +34,8 @@ class Scopes:
 
     def of(self, uri: str) -> Settings:
         """The settings for a document: those of the innermost folder that it's in."""
+        if not self._paths:
+            return self.base
         path = path_of(uri)
         inside = (settings for folder, settings in self._paths if path.startswith(folder))
         return next(inside, self.base)

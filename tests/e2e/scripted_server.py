@@ -192,7 +192,8 @@ class ScriptedLoader:
     def fits(self, settings: Settings, beside: Settings) -> bool:
         return "large" not in {settings.model, beside.model}
 
-    def listing(self) -> list[dict[str, object]]:
+    def listing(self, used: Sequence[str]) -> list[dict[str, object]]:
+        sizes = {"scripted": 1, "missing": None, **dict.fromkeys(used, 1)}
         return [
             Row(
                 id=name,
@@ -204,7 +205,7 @@ class ScriptedLoader:
                 state="no" if size is None else "yes",
                 drafts=(),
             ).as_dict()
-            for name, size in (("scripted", 1), ("missing", None))
+            for name, size in sizes.items()
         ]
 
     def __call__(self, settings: Settings, progress: Callable[[float], bool]) -> Runtime:

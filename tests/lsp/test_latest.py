@@ -88,7 +88,9 @@ def test_nothing_runs_while_nothing_changes(clock: Clock) -> None:
 def test_only_what_lasts_is_told(clock: Clock) -> None:
     """Something short is told to nobody; what lasts is told, and its end, too."""
     told: list[tuple[float, bool]] = []
-    lasting = Lasting(lambda: told.append((clock.now, lasting.lasts)), clock.later, 0.125)
+    lasting: Lasting = Lasting(
+        lambda: told.append((clock.now, lasting.lasts)), clock.later, 0.125, 0.25
+    )
     for _ in range(3):
         lasting.set(True)
         clock.turn(0.0625)
@@ -97,7 +99,26 @@ def test_only_what_lasts_is_told(clock: Clock) -> None:
     lasting.set(True)
     clock.turn(0.0625)
     lasting.set(True)
-    clock.turn(0.5)
+    clock.turn(0.4375)
     lasting.set(False)
-    assert told == [(0.3125, True), (0.75, False)]
+    clock.turn(1.0)
+    lasting.set(False)
+    assert told == [(0.3125, True), (0.9375, False)]
+    assert clock.calls == []
+
+
+def test_a_short_pause_is_not_told(clock: Clock) -> None:
+    """What begins again soon hasn't ended."""
+    told: list[tuple[float, bool]] = []
+    lasting: Lasting = Lasting(
+        lambda: told.append((clock.now, lasting.lasts)), clock.later, 0.125, 0.25
+    )
+    lasting.set(True)
+    clock.turn(0.25)
+    for _ in range(5):
+        lasting.set(False)
+        clock.turn(0.125)
+        lasting.set(True)
+        clock.turn(1.0)
+    assert told == [(0.125, True)]
     assert clock.calls == []

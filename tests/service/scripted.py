@@ -72,8 +72,9 @@ class Bench:
     def fits(self, settings: Settings, beside: Settings) -> bool:
         return "large" not in {settings.model, beside.model}
 
-    def listing(self) -> list[dict[str, object]]:
-        return [{"id": name, "present": name != "missing"} for name in ("scripted", "missing")]
+    def listing(self, used: Sequence[str]) -> list[dict[str, object]]:
+        names = dict.fromkeys(("scripted", "missing", *used))
+        return [{"id": name, "present": name != "missing"} for name in names]
 
     def __call__(self, settings: Settings, progress: Callable[[float], bool]) -> Runtime:
         assert self.go.wait(DEADLINE)
