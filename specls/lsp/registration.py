@@ -42,6 +42,7 @@ class Registrations:
         """What the answer to initialize has."""
         self._registered: dict[str, tuple[str, Options]] = {}
         self._turn = asyncio.Lock()
+        self._told = False
 
     def meet(self, params: types.InitializeParams, settings: Settings) -> None:
         """Before initialize is answered: decide what the answer announces."""
@@ -72,7 +73,8 @@ class Registrations:
                 self._fallback.bind(self._server)
                 wanted = {"documentSelector": None, "workDoneProgress": True}
                 await self._become(MENU, wanted if self._fallback.wanted else None)
-            elif self._fallback.wanted:
+            elif self._fallback.wanted and not self._told:
+                self._told = True
                 self._show(_LATER)
 
     async def _become(self, method: str, options: Options | None) -> None:

@@ -357,6 +357,7 @@ def test_else_a_restart_is_asked_for(start: Start) -> None:
     client = server.client
     client.wait(lambda: bool(client.shown()), "a message")
     push(server, "always")
+    push(server, "always")
     (message,) = client.shown()
     assert message["type"] == 3
     assert "restart" in message["message"]
