@@ -74,10 +74,12 @@ class LoadReport:
         except Exception as error:  # noqa: BLE001 - a client may refuse, and nothing is lost
             logger.debug("The client wants no progress: %s", error)
             return
+        begin = types.WorkDoneProgressBegin(_TITLE, message="loading models", percentage=0)
+        progress.begin(token, begin)
         if self._token == token:
             self._percent = 0
-            begin = types.WorkDoneProgressBegin(_TITLE, message="loading models", percentage=0)
-            progress.begin(token, begin)
+        else:  # it's over; Helix shows one that it agreed to until it's told of its end
+            progress.end(token, types.WorkDoneProgressEnd())
 
     def _end(self, message: str) -> None:
         if self._token is not None and self._percent >= 0:

@@ -13,6 +13,7 @@ from tests.e2e.conftest import Start
 from tests.e2e.editor import CODER, SMALL, complete, initialize, open_document, stats
 from tests.e2e.editor import wait_for_state as wait
 from tests.e2e.rawclient import NoAnswer, RawClient, RpcError
+from tests.e2e.scripted import COMMAND, OPTIONS
 
 pytestmark = pytest.mark.e2e
 
@@ -56,6 +57,25 @@ def test_loading_is_a_progress(start: Start) -> None:
     shares = [each["value"]["percentage"] for each in progress[:-1]]
     assert shares == sorted(set(shares))
     assert all(0 <= share <= 100 for share in shares)
+
+
+def test_a_progress_that_comes_too_late_ends(start: Start) -> None:
+    """A client that agrees when all is loaded is told the end at once: some would wait for it."""
+    client = start(command=COMMAND)
+
+    def wait_before_answering(_params: object) -> None:
+        raise NoAnswer
+
+    client.handlers[CREATE] = wait_before_answering
+    initialize(client, OPTIONS, **WITH_PROGRESS)
+    wait(client, "ready")
+    (create,) = client.asked(CREATE)
+    client.send({"jsonrpc": "2.0", "id": create["id"], "result": None})
+    client.wait(lambda: bool(client.notifications("$/progress")), "the progress")
+    client.sync()
+    progress = client.notifications("$/progress")
+    assert [each["token"] for each in progress] == [create["params"]["token"]] * 2
+    assert kinds(client) == ["begin", "end"]
 
 
 @pytest.mark.model

@@ -93,7 +93,8 @@ class Conversation:
 
     def until_file(self, file: Path, text: str) -> None:
         """Wait until a file holds this, byte by byte."""
-        self.until(lambda: file.read_bytes() == text.encode() or None)
+        # Some editors write another file and rename it.
+        self.until(lambda: file.exists() and file.read_bytes() == text.encode())
 
 
 def artefact(seen: Terminal, name: str) -> None:
