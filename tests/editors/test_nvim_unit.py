@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.editors.nvim import FOLDER, PLUGIN, ROOT, VERSIONS, program
+from tests.e2e.rawclient import ROOT
+from tests.editors.nvim import FOLDER, PLUGIN, VERSIONS, program
 
 pytestmark = pytest.mark.editors
 

@@ -102,6 +102,30 @@ test('a longer answer replaces what is shown', function()
   editor.until_ghost({ 'cal x = 1', 'return x' })
 end)
 
+test('what comes before the answer is shown, and grows', function()
+  editor.open({ lines = { 'if x then' } })
+  editor.type('A')
+  local token = editor.until_asked().partialResultToken
+  local function early(text)
+    editor.lua(
+      [[
+      local token, text = ...
+      local range = { start = { line = 0, character = 0 }, ['end'] = { line = 0, character = 9 } }
+      stub:notify('$/progress', { token = token, value = { { insertText = text, range = range } } })
+    ]],
+      token,
+      text
+    )
+  end
+  early('if x then -- y')
+  editor.until_ghost({ ' -- y' })
+  early('if x then -- y\nend')
+  editor.until_ghost({ ' -- y', 'end' })
+  editor.lua('stub:answer({})')
+  editor.until_ghost({ ' -- y', 'end' })
+  equal({}, editor.told('specls/didRejectCompletion'))
+end)
+
 test('going back over what was typed keeps the ghost', function()
   editor.open({ lines = { '' } })
   editor.type('ilo')

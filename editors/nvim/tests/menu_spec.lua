@@ -84,7 +84,11 @@ local CMP = [[
       end,
     } },
     close = function() open, closed = false, closed + 1 end,
-    event = { on = function(_, name, listener) if name == 'menu_opened' then _G.opened = listener end end },
+    event = {
+      on = function(_, name, listener)
+        if name == 'menu_opened' then _G.opened = listener end
+      end,
+    },
   }
 ]]
 local BLINK = [[

@@ -90,12 +90,21 @@ end)
 
 test('a message of the server is shown once, and says what to do here', function()
   editor.open()
-  local message = 'specls: x isn’t here yet. `specls models pull x` fetches it.'
+  local message = 'specls: x is no model here. `specls models pull x` fetches it.'
   for _ = 1, 2 do
     editor.lua('stub:notify("window/showMessage", { type = 1, message = ... })', message)
   end
-  local shown = { 'specls: x isn’t here yet. `:Specls models pull x` fetches it.' }
+  local shown = { 'specls: x is no model here. `:Specls models pull x` fetches it.' }
   editor.until_is(shown, function()
+    return editor.lua('return notes')
+  end)
+end)
+
+test('that the model is missing fits in a line', function()
+  editor.open()
+  local message = "specls: x-1b isn't on this machine yet. `specls models pull x-1b` fetches it."
+  editor.lua('stub:notify("window/showMessage", { type = 1, message = ... })', message)
+  editor.until_is({ 'specls: the model isn’t here yet. :Specls models pull x-1b' }, function()
     return editor.lua('return notes')
   end)
 end)

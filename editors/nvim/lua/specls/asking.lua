@@ -9,6 +9,7 @@ local M = {}
 
 M.INVOKED, M.AUTOMATIC = 1, 2
 local METHOD = 'textDocument/inlineCompletion'
+local TOKEN = 'specls-inline-'
 
 ---@class specls.Asked
 ---@field bufnr integer
@@ -17,10 +18,15 @@ local METHOD = 'textDocument/inlineCompletion'
 ---@field kind 1|2
 ---@field selected boolean  an entry of the menu counted as typed
 ---@field client table
+---@field token? string     names what comes before the answer
+---@field early? boolean    something came before it
 ---@field id? integer
 
 ---@type specls.Asked?
 local asked
+---@type (fun(request: specls.Asked, items: table[]))?
+local receiver
+local number = 0
 local timer = assert(vim.uv.new_timer())
 
 --- Take back what was asked, and what was to be.
@@ -54,7 +60,23 @@ local function params_of(request)
     textDocument = { uri = vim.uri_from_bufnr(request.bufnr) },
     position = place(request.col),
     context = context,
+    partialResultToken = request.token,
   }
+end
+
+--- What comes before an answer: the first line, then all of it.
+---@param token any
+---@param items any
+---@return boolean ours  false where something else's progress is told
+function M.early(token, items)
+  if not vim.startswith(tostring(token), TOKEN) then
+    return false
+  end
+  if asked and receiver and asked.token == token and vim.islist(items) then
+    asked.early = true
+    receiver(asked, items)
+  end
+  return true
 end
 
 --- Ask for suggestions at the cursor. An answer that comes too late isn't handed on, nor an error.
@@ -71,14 +93,19 @@ function M.ask(kind, receive)
   ---@type specls.Asked
   local request =
     { bufnr = bufnr, row = row, col = col, kind = kind, selected = false, client = client }
-  asked = request
+  if kind == M.AUTOMATIC then
+    number = number + 1
+    request.token = TOKEN .. number
+  end
+  asked, receiver = request, receive
   request.id = rpc.request(client, METHOD, params_of(request), function(err, result)
     if asked ~= request then
       return
     end
     asked = nil
-    if not err then
-      receive(request, result and (result.items or result) or {})
+    local items = result and (result.items or result) or {}
+    if not err and not (request.early and #items == 0) then
+      receive(request, items)
     end
   end, bufnr)
 end

@@ -36,7 +36,8 @@ local function models(arguments)
 end
 
 local function open_log()
-  local file = require('specls').config().log_file
+  local config = require('specls').config()
+  local file = config and config.log_file
   if file and vim.uv.fs_stat(file) then
     vim.cmd.tabedit(vim.fn.fnameescape(file))
     vim.cmd.normal({ 'G', bang = true })
@@ -51,7 +52,7 @@ local function set(arguments)
   local changes = {}
   for _, argument in ipairs(arguments) do
     local name, value = argument:match('^([%w]+)=(.+)$')
-    if not name then
+    if not name or not value then
       say('set what? For example: maxTokens=32', vim.log.levels.ERROR)
       return
     end

@@ -135,7 +135,8 @@ function M.read(given)
       right[name] = value
     end
   end
-  return vim.tbl_deep_extend('force', M.defaults, right), problems
+  return vim.tbl_deep_extend('force', M.defaults, right), --[[@as specls.Config]]
+    problems
 end
 
 --- Which key does what; nothing unless the user wants keys.

@@ -16,7 +16,7 @@ function M.find()
     return found
   end
   for _, path in ipairs(FALLBACKS) do
-    local whole = vim.fn.expand(path)
+    local whole = vim.fs.normalize(path)
     if vim.fn.executable(whole) == 1 then
       return whole
     end
@@ -38,6 +38,7 @@ function M.command(config)
   end
   local command = { program, 'serve' }
   if config.log_file then
+    vim.fn.mkdir(vim.fs.dirname(config.log_file), 'p')
     vim.list_extend(command, { '--log-file', config.log_file })
   end
   return command

@@ -69,7 +69,8 @@ function M.draw(bufnr, row, col, rest, hint)
   for index, line in ipairs(lines) do
     lines[index] = text.expand(line, index == 1 and vim.fn.strdisplaywidth(before) or 0)
   end
-  local rows, first, place = below(lines, hint), lines[1], 'inline'
+  local rows, first = below(lines, hint), lines[1] or ''
+  local place = 'inline' ---@type 'inline'|'overlay'
   if #rows > 0 and tail ~= '' then
     first, place = move_tail(rows, first, tail), 'overlay'
   end

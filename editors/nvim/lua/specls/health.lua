@@ -72,7 +72,7 @@ local function check_model(models, id)
       return
     end
   end
-  if vim.uv.fs_stat(vim.fn.expand(id)) then
+  if vim.uv.fs_stat(vim.fs.normalize(id)) then
     health.ok('The model file ' .. id .. ' is here')
   else
     health.error('There is no model ' .. id, ':Specls models lists those that there are.')
@@ -98,7 +98,7 @@ local function check_server()
     health.warn('The server doesn’t run', 'Open a file of code; then see :Specls log.')
   elseif now.state == 'error' then
     local remedy = now.remedy and now.remedy:gsub('^specls models', ':Specls models')
-    health.error(now.message or 'The server reports an error', remedy)
+    health.error(now.message or 'The server reports an error', remedy or 'See :Specls log.')
   else
     local model = now.model and (', ' .. now.model) or ''
     health.ok(('The server runs: %s%s'):format(now.state, model))

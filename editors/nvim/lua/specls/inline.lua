@@ -45,17 +45,21 @@ local function read(request, items)
   return found
 end
 
---- Whether what is shown stays: it fits, and the new one isn't the same and more.
+--- What becomes of what is shown when this is found: nothing where it fits, unless what is new is
+--- the same and more, or an entry of the menu was selected.
 ---@param request specls.Asked
 ---@param found specls.Suggestion[]
----@return boolean
-local function stays(request, found)
+---@return 'stays'|'grows'|'goes'
+local function fate(request, found)
   local current = offer.fitting()
-  if not current or request.selected then
-    return false
+  if not current then
+    return 'goes'
   end
   local new = found[1] and found[1]:rest(request.bufnr, moment.cursor())
-  return not (new and #new > #current.rest and vim.startswith(new, current.rest))
+  if new and #new > #current.rest and vim.startswith(new, current.rest) then
+    return 'grows'
+  end
+  return request.selected and 'goes' or 'stays'
 end
 
 ---@param request specls.Asked
@@ -65,8 +69,9 @@ local function receive(request, items)
     return
   end
   local found = read(request, items)
-  if not stays(request, found) then
-    offer.set(request.bufnr, found)
+  local what = fate(request, found)
+  if what ~= 'stays' then
+    offer.set(request.bufnr, found, what == 'grows')
   end
   offer.show()
 end

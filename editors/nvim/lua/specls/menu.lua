@@ -150,8 +150,8 @@ end
 ---@type table?  the nvim-cmp that is listened to
 local listened
 
---- Listen to nvim-cmp. It has events of its own, but none for its selection: that is looked at after
---- each key while its menu is open.
+--- Listen to nvim-cmp. It has events of its own, but none for its selection: that is looked at
+--- after each key while its menu is open.
 ---@param changed fun()
 function M.listen(changed)
   local cmp = loaded('cmp')

@@ -47,7 +47,7 @@ local function by_line(each)
     for line in pending:gmatch('(.-)\n') do
       each(line)
     end
-    pending = pending:match('([^\n]*)$')
+    pending = pending:match('([^\n]*)$') or ''
   end)
 end
 
@@ -63,7 +63,8 @@ end
 ---@param ids string[]   none: the default ones
 ---@param done? fun()    called when they are there
 function M.pull(ids, done)
-  local program = executable.program(require('specls').config())
+  local config = require('specls').config()
+  local program = config and executable.program(config)
   if not program then
     say('the program isn’t found. ' .. executable.HOW_TO, vim.log.levels.ERROR)
     return

@@ -37,10 +37,11 @@ function M.fitting()
   local row, col = moment.cursor()
   for step = 0, #list - 1 do
     local index = (chosen + step - 1) % #list + 1
-    local rest, typed = list[index]:rest(where, row, col)
+    local suggestion = assert(list[index])
+    local rest, typed = suggestion:rest(where, row, col)
     if rest and rest ~= '' then
       chosen = index
-      return { suggestion = list[index], rest = rest, typed = typed, seen = seen(rest) }
+      return { suggestion = suggestion, rest = rest, typed = typed or 0, seen = seen(rest) }
     end
   end
 end
@@ -84,7 +85,11 @@ end
 --- Replace what was there.
 ---@param bufnr integer
 ---@param suggestions specls.Suggestion[]
-function M.set(bufnr, suggestions)
+---@param longer? boolean  by the same and more, so nothing went away
+function M.set(bufnr, suggestions, longer)
+  if longer then
+    list = {}
+  end
   M.close()
   list, where = suggestions, bufnr
 end

@@ -58,7 +58,7 @@ local function revive()
     return
   end
   status.set('starting')
-  vim.defer_fn(attach_all, FIRST_WAIT_MS * 2 ^ (failures - 1))
+  vim.defer_fn(attach_all, math.floor(FIRST_WAIT_MS * 2 ^ (failures - 1)))
 end
 
 ---@param client_id integer
@@ -126,12 +126,17 @@ function M.attach(bufnr)
   end
 end
 
+---@type string?
+local focused
+
 --- Tell the server which document somebody looks at.
 ---@param bufnr integer
 function M.focus(bufnr)
   local client = rpc.client(bufnr)
-  if client then
-    local document = { uri = vim.uri_from_bufnr(bufnr) }
+  local uri = vim.uri_from_bufnr(bufnr)
+  if client and focused ~= client.id .. uri then
+    focused = client.id .. uri
+    local document = { uri = uri }
     rpc.notify(client, 'textDocument/didFocus', { textDocument = document })
   end
 end

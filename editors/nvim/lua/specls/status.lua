@@ -22,11 +22,11 @@ local current = { state = 'none' }
 ---@param params table
 ---@return specls.Status
 local function read(params)
-  local status = {}
+  local status = {} ---@type table
   for key, value in pairs(params) do
     status[key] = value ~= vim.NIL and value or nil
   end
-  return status
+  return status --[[@as specls.Status]]
 end
 
 ---@param status specls.Status

@@ -38,7 +38,7 @@ end
 --- the cursor.
 ---@param bufnr integer
 ---@param item table                       an LSP InlineCompletionItem
----@param client { id: integer, offset_encoding: string }
+---@param client { id: integer, offset_encoding: specls.Encoding }
 ---@param row integer                      where it was asked for, from 0
 ---@param col integer                      the same, in bytes
 ---@return specls.Suggestion?

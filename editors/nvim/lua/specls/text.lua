@@ -2,12 +2,14 @@
 
 local M = {}
 
+---@alias specls.Encoding 'utf-8'|'utf-16'|'utf-32'
+
 local modern = vim.fn.has('nvim-0.11') == 1
 
 --- The byte at a server's column. Past the line's end it's the end.
 ---@param line string
 ---@param character integer  from 0, in units of the encoding
----@param encoding 'utf-8'|'utf-16'|'utf-32'
+---@param encoding specls.Encoding
 ---@return integer byte  from 0
 function M.byte(line, character, encoding)
   if encoding == 'utf-8' then
@@ -16,15 +18,15 @@ function M.byte(line, character, encoding)
   if modern then
     return vim.str_byteindex(line, encoding, character, false)
   end
-  local utf32, utf16 = vim.str_utfindex(line)
-  local longest = encoding == 'utf-16' and utf16 or utf32
+  local longest = M.character(line, #line, encoding)
+  ---@diagnostic disable-next-line: param-type-mismatch -- as of Neovim 0.10
   return vim.str_byteindex(line, math.min(character, longest), encoding == 'utf-16')
 end
 
 --- A server's column of a byte.
 ---@param line string
 ---@param byte integer  from 0
----@param encoding 'utf-8'|'utf-16'|'utf-32'
+---@param encoding specls.Encoding
 ---@return integer character  from 0
 function M.character(line, byte, encoding)
   byte = math.min(byte, #line)
@@ -34,6 +36,7 @@ function M.character(line, byte, encoding)
   if modern then
     return vim.str_utfindex(line, encoding, byte, false)
   end
+  ---@diagnostic disable-next-line: param-type-mismatch -- as of Neovim 0.10
   local utf32, utf16 = vim.str_utfindex(line, byte)
   return encoding == 'utf-16' and utf16 or utf32
 end
@@ -56,7 +59,7 @@ end
 ---@param text string
 ---@return string
 function M.line(text)
-  return text:match('^\n*[^\n]*')
+  return text:match('^\n*[^\n]*') or ''
 end
 
 --- Tabs as the blanks that they fill.
