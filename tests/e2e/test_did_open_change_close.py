@@ -125,7 +125,7 @@ def test_changes_apply_one_after_the_other() -> None:
 
 
 def test_a_change_without_a_range_is_the_whole_text() -> None:
-    """The full text replaces what was there."""
+    """The full text replaces what was there; it was written where it differs."""
     documents = opened("old\nold\n")
     params = types.DidChangeTextDocumentParams(
         types.VersionedTextDocumentIdentifier(2, URI),
@@ -134,7 +134,7 @@ def test_a_change_without_a_range_is_the_whole_text() -> None:
     after = documents.changed(params)
     assert after is not None
     snapshot, end = after
-    assert (str(snapshot.text), end) == ("new", None)
+    assert (str(snapshot.text), end) == ("new", Position(0, 3))
 
 
 def test_a_snapshot_given_out_stays() -> None:
