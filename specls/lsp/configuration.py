@@ -103,23 +103,14 @@ class Configuration:
         await self._service.reload()
 
     async def watch(self) -> None:
-        """Have the client tell of changes of project files, if it can be asked to."""
-        workspace = self._server.client_capabilities.workspace
-        watched = workspace.did_change_watched_files if workspace is not None else None
-        if watched is None or not watched.dynamic_registration:
+        """Have the client tell of changes, of settings and of project files, if it can be asked."""
+        wanted = _registrations(self._server.client_capabilities.workspace)
+        if not wanted:
             return
-        options = types.DidChangeWatchedFilesRegistrationOptions(
-            [types.FileSystemWatcher(glob_pattern=f"**/{NAME}")]
-        )
-        registration = types.Registration(
-            "specls-project-files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options
-        )
         try:
-            await self._server.client_register_capability_async(
-                types.RegistrationParams([registration])
-            )
+            await self._server.client_register_capability_async(types.RegistrationParams(wanted))
         except Exception as error:  # noqa: BLE001 - whatever the client did wrong
-            logger.warning("The client doesn't watch project files: %r", error)
+            logger.warning("The client tells nothing of changed settings: %r", error)
 
     # -- the editor's settings ---------------------------------------------------------------
 
@@ -204,6 +195,25 @@ class Configuration:
         self._told[source] = frozenset(now)
         if new:
             self._show(types.MessageType.Warning, introduction + "; ".join(new))
+
+
+def _registrations(
+    client: types.WorkspaceClientCapabilities | None,
+) -> list[types.Registration]:
+    """What a client can be asked to tell. Many tell of their settings without being asked."""
+    wanted: list[types.Registration] = []
+    if client is None:
+        return wanted
+    settings, files = client.did_change_configuration, client.did_change_watched_files
+    if settings is not None and settings.dynamic_registration:
+        method = types.WORKSPACE_DID_CHANGE_CONFIGURATION
+        wanted.append(types.Registration("specls-settings", method))
+    if files is not None and files.dynamic_registration:
+        method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+        watcher = types.FileSystemWatcher(glob_pattern=f"**/{NAME}")
+        options = types.DidChangeWatchedFilesRegistrationOptions([watcher])
+        wanted.append(types.Registration("specls-project-files", method, options))
+    return wanted
 
 
 def _section(raw: object) -> object:

@@ -161,18 +161,21 @@ def test_a_project_file_that_is_saved_is_read(workspace: Workspace) -> None:
 
 
 @pytest.mark.parametrize("dynamic", [True, False])
-def test_project_files_are_watched(workspace: Workspace, *, dynamic: bool) -> None:
-    """A client that can be asked to watch files is asked for project files."""
-    workspace.ready(didChangeWatchedFiles={"dynamicRegistration": dynamic})
+def test_a_client_is_asked_to_tell_of_changes(workspace: Workspace, *, dynamic: bool) -> None:
+    """One that can be asked is asked for changes of its settings and of project files."""
+    workspace.ready(
+        didChangeWatchedFiles={"dynamicRegistration": dynamic},
+        didChangeConfiguration={"dynamicRegistration": dynamic},
+    )
     workspace.client.sync()
     registrations: list[Any] = [
-        each
+        (each["method"], each.get("registerOptions"))
         for request in workspace.client.asked(REGISTER)
         for each in request["params"]["registrations"]
-        if each["method"] == WATCHED
+        if each["method"] in {WATCHED, CHANGED}
     ]
-    options = {"watchers": [{"globPattern": "**/.specls.toml"}]}
-    assert [each["registerOptions"] for each in registrations] == ([options] if dynamic else [])
+    watchers = {"watchers": [{"globPattern": "**/.specls.toml"}]}
+    assert registrations == ([(CHANGED, None), (WATCHED, watchers)] if dynamic else [])
 
 
 def test_the_editor_counts_before_the_project(workspace: Workspace) -> None:

@@ -42,7 +42,8 @@ export function createClient(
 ): LanguageClient {
   const middleware: Middleware = {
     workspace: {
-      configuration: (params) => params.items.map(() => serverSettings(extension)),
+      configuration: (params) =>
+        params.items.map((item) => serverSettings(extension, item.scopeUri)),
       // `tellSettings` says it, whether the server registers for it or not.
       didChangeConfiguration: () => Promise.resolve(),
     },

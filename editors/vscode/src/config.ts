@@ -5,8 +5,8 @@ import * as vscode from "vscode";
 const SECTION = "specls";
 const OURS = /^(server|log|trace)\./;
 
-function section(): vscode.WorkspaceConfiguration {
-  return vscode.workspace.getConfiguration(SECTION);
+function section(scope?: vscode.Uri): vscode.WorkspaceConfiguration {
+  return vscode.workspace.getConfiguration(SECTION, scope);
 }
 
 /** A setting of the extension itself. */
@@ -15,12 +15,15 @@ export function own<T>(name: string, otherwise: T): T {
 }
 
 /**
- * What a person has set of the server's settings.
+ * What a person has set of the server's settings, in a folder or for all.
  *
  * Defaults are left out: the server knows them, and a project's own file may say otherwise.
  */
-export function serverSettings(extension: vscode.Extension<unknown>): Record<string, unknown> {
-  const configuration = section();
+export function serverSettings(
+  extension: vscode.Extension<unknown>,
+  folder?: string,
+): Record<string, unknown> {
+  const configuration = section(folder === undefined ? folder : vscode.Uri.parse(folder));
   const chosen = namesOf(extension).filter((name) => isSet(configuration, name));
   return Object.fromEntries(chosen.map((name) => [name, configuration.get(name)]));
 }
