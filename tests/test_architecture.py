@@ -46,6 +46,7 @@ ALLOWED = {
         "specls.commands",
         "specls.app",
         "specls.serving",
+        "specls.joining",
         "specls.bench",
         "specls.catalogue",
         "specls.service",
@@ -54,6 +55,7 @@ ALLOWED = {
     },
     "specls.measurements": set(),
     "specls.cli": {"specls", "specls.commands", "specls.errors"},
+    "specls.joining": {"specls", "specls.errors"},
     "specls.serving": {"specls.app", "specls.lsp", "specls.service", *_VALUES},
     "specls.app": {
         "specls.service",
@@ -74,8 +76,8 @@ OWNED = {
     "websockets": {"specls.lsp"},
     "numpy": {"specls.engine", "specls.service"},
     "huggingface_hub": {"specls.catalogue"},
-    "filelock": {"specls.catalogue"},
-    "platformdirs": {"specls.catalogue", "specls.app"},
+    "filelock": {"specls.catalogue", "specls.joining"},
+    "platformdirs": {"specls.catalogue", "specls.app", "specls.joining"},
     "rich": {"specls.commands", "specls.bench"},
     "psutil": {"specls.engine.llama", "specls.lsp"},
 }

@@ -29,6 +29,12 @@ def register(subparsers: Subparsers) -> None:
         "listened at, a line `listening on PLACE` is printed.",
     )
     parser.add_argument("--stdio", action="store_true", help="the default; editors may pass it")
+    parser.add_argument(
+        "--shared",
+        action="store_true",
+        help="let one server do the work for all your editor windows: it's started with the first "
+        "one, and ends a while after the last one (--exit-when-idle)",
+    )
     _add_ways(parser)
     parser.add_argument("--log-file", type=Path, metavar="FILE", help="log here, not to stderr")
     parser.add_argument(
@@ -74,7 +80,7 @@ def _add_ways(parser: argparse.ArgumentParser) -> None:
         "--exit-when-idle",
         type=float,
         metavar="SECONDS",
-        help="end when nobody was connected for so long",
+        help="end when nobody was connected for so long (with --shared 300, else never)",
     )
 
 
@@ -91,13 +97,25 @@ def _serve(arguments: argparse.Namespace) -> int:
     """Serve as the arguments say; the exit code."""
     if not _listens(arguments):
         _check_stdio(arguments)
-    elif arguments.stdio:
-        raise SettingsError("--stdio can't be combined with --tcp, --socket or --ws.")
+    elif arguments.stdio or arguments.shared:
+        name = "--stdio" if arguments.stdio else "--shared"
+        raise SettingsError(f"{name} can't be combined with --tcp, --socket or --ws.")
+    if arguments.shared:
+        return _join(arguments)
     from specls import serving  # noqa: PLC0415 - heavy, and `--help` should be quick
 
     if not _listens(arguments):
         return serving.serve_stdio()
     return serving.serve_many(ways_of(arguments))
+
+
+def _join(arguments: argparse.Namespace) -> int:
+    from specls import joining  # noqa: PLC0415 - the others don't need it
+
+    level = ("--log-level", arguments.log_level)
+    idle = arguments.exit_when_idle
+    command = (sys.executable, "-m", "specls", "serve", *level)
+    return joining.join(command, joining.IDLE_SECONDS if idle is None else idle)
 
 
 def _listens(arguments: argparse.Namespace) -> bool:
@@ -128,7 +146,7 @@ def _check_stdio(arguments: argparse.Namespace) -> None:
     if sys.stdin is None:
         raise SettingsError("stdin is closed: an editor starts the server and talks to it there.")
     for name in ("allow_origin", "token_file", "allow_remote", "exit_when_idle"):
-        if getattr(arguments, name):
+        if getattr(arguments, name) and not (arguments.shared and name == "exit_when_idle"):
             option = f"--{name.replace('_', '-')}"
             raise SettingsError(f"{option} needs --tcp, --socket or --ws.")
 
