@@ -50,6 +50,8 @@ class Configuration:
         self._told: dict[str, frozenset[str]] = {}
         """What was told of the editor's settings, and of each project file."""
         self._asked = 0
+        self._complete = False
+        """Whether all was read that there is, and the service may follow."""
 
     @property
     def settings(self) -> Settings:
@@ -68,6 +70,7 @@ class Configuration:
         """After the handshake: ask for the settings, then load the models."""
         await self._fetch()
         await self._read_projects()
+        self._complete = True
         await self._follow()
 
     async def pushed(self, settings: object) -> None:
@@ -167,6 +170,8 @@ class Configuration:
 
     async def _follow(self) -> None:
         """Have the service follow; tell the user if others decide on the models."""
+        if not self._complete:
+            return  # another model might be loaded first, and for nothing
         self._adopt()
         if (why := await self._service.load_models()) is not None:
             self._show(types.MessageType.Warning, why)

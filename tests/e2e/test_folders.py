@@ -42,6 +42,12 @@ class Workspace:
 
     def ready(self, **workspace: object) -> Workspace:
         """Shake hands and wait for the model."""
+        self.shakes_hands(**workspace)
+        wait_for_state(self.client, "ready")
+        self.scripted.says("0123456789")
+        return self
+
+    def shakes_hands(self, **workspace: object) -> None:
         capabilities = {"configuration": True, "workspaceFolders": True, **workspace}
         folders = [{"uri": self.uri(name), "name": name} for name in self.folders]
         self.client.call(
@@ -56,9 +62,6 @@ class Workspace:
             },
         )
         self.client.notify("initialized", {})
-        wait_for_state(self.client, "ready")
-        self.scripted.says("0123456789")
-        return self
 
     def writes(self, text: str, name: str = "a", *, tell: bool = True) -> None:
         """Write a folder's project file, and tell the server that it changed."""
@@ -232,3 +235,15 @@ def test_a_project_s_model_that_is_not_here_is_told(workspace: Workspace) -> Non
     workspace.client.call("workspace/executeCommand", {"command": "specls.reload"})
     workspace.until("a", 4)
     assert workspace.scripted.seen["loads"] == 2
+
+
+def test_settings_that_come_at_once_load_nothing_twice(workspace: Workspace) -> None:
+    """A client that pushes its settings right after the handshake has the project's followed."""
+    workspace.everywhere["model"] = None
+    workspace.writes('model = "scripted"\n', tell=False)
+    workspace.shakes_hands()
+    for _ in range(3):
+        workspace.client.notify(CHANGED, {"settings": {"specls": {"maxLines": 9}}})
+    assert wait_for_state(workspace.client, "ready")["models"]["target"] == "scripted"
+    workspace.client.sync()
+    assert workspace.scripted.seen["loads"] == 1
