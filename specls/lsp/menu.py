@@ -22,6 +22,8 @@ _NAME = re.compile(r"[\w+#.-]*")
 _ALL_MARKDOWN = ("helix",)
 """Clients that show markdown without saying so, and take plain text for it."""
 
+_ESCAPED = re.compile(r"[\\$}]")
+_PLAIN, _SNIPPET = types.InsertTextFormat.PlainText, types.InsertTextFormat.Snippet
 _AS_IS, _ADJUST = types.InsertTextMode.AsIs, types.InsertTextMode.AdjustIndentation
 
 
@@ -35,12 +37,16 @@ class Menu:
     """What is said of indentation, to a client that listens."""
     adjusts: bool = False
     """Whether the client puts the indentation of the cursor's line before the lines below it."""
+    snippets: bool = False
+    """Whether only a snippet is written as a whole, and not a text with blanks in it."""
 
     @classmethod
     def of(cls, client: types.CompletionClientCapabilities | None, name: str = "") -> Menu:
         """The menu that a client describes, which calls itself ``name``."""
         markdown = name.casefold() in _ALL_MARKDOWN
         item = client.completion_item if client else None
+        if item is not None and name == "Neovim" and _is_built_in(item):
+            return cls(markdown=True, adjusts=True, snippets=True)
         if client is None or item is None:
             return cls(markdown, adjusts=client is not None and client.insert_text_mode is _ADJUST)
         modes = item.insert_text_mode_support.value_set if item.insert_text_mode_support else ()
@@ -62,6 +68,9 @@ class Menu:
             return None
         covered = offer.spot.covered
         ending = line_ending(offer.snapshot.text, offer.spot.end.line)
+        written = covered + text.replace("\n", ending)
+        if self.snippets:
+            written = _ESCAPED.sub(r"\\\g<0>", covered + text)
         span = offer.item.range
         assert span is not None
         line = _line(covered, offer.text)
@@ -77,10 +86,10 @@ class Menu:
             documentation=None if whole else self._preview(offer),
             sort_text=f"{_LAST}{rank}",
             filter_text=(covered + offer.text.partition("\n")[0]).strip() or line,
-            insert_text_format=types.InsertTextFormat.PlainText,
+            insert_text_format=_SNIPPET if self.snippets else _PLAIN,
             insert_text_mode=self.mode,
             # Inserting and replacing are the same: what's behind the cursor was considered.
-            text_edit=types.TextEdit(span, covered + text.replace("\n", ending)),
+            text_edit=types.TextEdit(span, written),
             command=offer.item.command,
         )
 
@@ -94,6 +103,15 @@ class Menu:
         fence = max(["```", *(f"`{each}" for each in _FENCE.findall(code))], key=len)
         name = offer.snapshot.language if _NAME.fullmatch(offer.snapshot.language) else ""
         return types.MarkupContent(types.MarkupKind.Markdown, f"{fence}{name}\n{code}\n{fence}")
+
+
+def _is_built_in(item: types.ClientCompletionItemOptions) -> bool:
+    """Whether a Neovim's menu is its own: plugins' menus say how they indent.
+
+    Of a text it writes what is before the first blank (0.11), or the first line (0.12); of a
+    snippet all.
+    """
+    return bool(item.snippet_support) and item.insert_text_mode_support is None
 
 
 def _line(covered: str, text: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from lsprotocol import types
 
@@ -215,3 +217,29 @@ def test_some_show_markdown_without_saying_so() -> None:
     )
     assert Menu.of(client, "helix").markdown
     assert not Menu.of(client, "kate").markdown
+
+
+def neovim(**more: Any) -> Menu:
+    """The menu of a Neovim, its own or that of a plugin which says more."""
+    item = types.ClientCompletionItemOptions(
+        snippet_support=True, documentation_format=[MARKDOWN, PLAIN], **more
+    )
+    return Menu.of(types.CompletionClientCapabilities(completion_item=item), "Neovim")
+
+
+def test_neovims_own_menu_gets_snippets_without_placeholders() -> None:
+    """It cuts texts off at a blank; what would be a placeholder in a snippet is escaped."""
+    item = entry("if x:\r\n    ec", "ho ${a\\b} $1\n    d", neovim(), after="\r\n")
+    assert edit(item)[0] == "echo \\${a\\\\b\\} \\$1\nd"
+    assert item.insert_text_format is types.InsertTextFormat.Snippet
+    assert item.filter_text == "echo ${a\\b} $1"
+
+
+def test_neovims_plugins_get_texts() -> None:
+    """The menus of plugins write a text as it is."""
+    plugin = neovim(
+        insert_text_mode_support=types.ClientCompletionItemInsertTextModeOptions([AS_IS])
+    )
+    item = entry("    ec", "ho $1\n    d", plugin)
+    assert edit(item)[0] == "echo $1\n    d"
+    assert item.insert_text_format is types.InsertTextFormat.PlainText
