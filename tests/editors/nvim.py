@@ -109,20 +109,19 @@ class Session:
         return self.talk.params(METHOD)[-1]
 
     def items(self) -> list[Any]:
-        """What was sent last for the newest request: early, or as its answer."""
+        """All that was sent for the newest request, once it's answered: early, or as its answer."""
         asked = self.talk.editor(METHOD)
         if not asked:
             return []
-        request = asked[-1]
-        token = request["params"].get("partialResultToken")
+        token = asked[-1]["params"].get("partialResultToken")
         items: list[Any] = []
         for message in said(self.talk.log, "server"):
             if message.get("method") == "$/progress":
                 if message["params"]["token"] == token:
                     items = message["params"]["value"]
-            elif message.get("id") == request["id"] and "method" not in message:
-                items = (message.get("result") or {}).get("items") or items
-        return items
+            elif message.get("id") == asked[-1]["id"] and "method" not in message:
+                return (message.get("result") or {}).get("items") or items
+        return []
 
     def rest(self) -> str:
         """What is to be inserted at the cursor, of the first item that was sent last."""

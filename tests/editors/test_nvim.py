@@ -227,7 +227,7 @@ def test_quick_typing(session: Session) -> None:
         lambda: session.asked()["position"]["character"] == len("    return product")
     )
     answered = session.talk.until(lambda: answers_to_all(session))
-    session.ghost()
+    session.until_ghost(session.rest())
     assert all("error" not in each or each["error"]["code"] == -32800 for each in answered)
     session.saved(file, MUL + "    product = a * b\n    return product\n")
     messages = session.seen.screen().lines[-1]

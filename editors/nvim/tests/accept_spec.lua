@@ -159,6 +159,21 @@ test('keys do what they did while nothing is shown', function()
   editor.until_is({ '    oldy' }, editor.lines)
 end)
 
+test('a mapping that is an expression accepts, too', function()
+  suggested('x', 'y z')
+  editor.lua([[
+    vim.keymap.set('i', '<F4>', function()
+      return require('specls').accept_word() and '' or 'no'
+    end, { expr = true })
+  ]])
+  editor.type('<F4>')
+  editor.until_is({ 'xy' }, editor.lines)
+  editor.type('<F4>')
+  editor.until_is({ 'xy z' }, editor.lines)
+  editor.type('<F4>')
+  editor.until_is({ 'xy zno' }, editor.lines)
+end)
+
 test('keys can be chosen, and left out', function()
   local keymaps = { accept = '<C-y>', accept_word = false }
   suggested('x', 'y z', { options = { keymaps = keymaps } })

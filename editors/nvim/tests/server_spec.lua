@@ -13,6 +13,15 @@ test('the server is told who asks, and what was set', function()
   equal({ maxTokens = 7 }, params.initializationOptions)
 end)
 
+test('no settings are an object, too', function()
+  editor.open()
+  local sent = [[vim.json.encode(stub:told('initialize')[1].initializationOptions)]]
+  equal('{}', editor.lua('return ' .. sent))
+  editor.lua([[require('specls').configure({ maxTokens = 9 })]])
+  local told = editor.told('workspace/didChangeConfiguration')
+  equal({ settings = { specls = { maxTokens = 9 } } }, told[#told])
+end)
+
 test('one server serves all buffers and workspaces', function()
   local other = vim.fn.tempname()
   vim.fn.mkdir(other .. '/.git', 'p')

@@ -57,6 +57,18 @@ local function move_tail(rows, first, tail)
   return first .. (' '):rep(math.max(width, 0))
 end
 
+--- How many of the lines below the cursor don't fit into the window.
+---@param bufnr integer
+---@param count integer  of lines below
+---@return string? hint
+local function hidden(bufnr, count)
+  if vim.api.nvim_get_current_buf() ~= bufnr then
+    return nil
+  end
+  local over = vim.fn.winline() + count - vim.api.nvim_win_get_height(0)
+  return over > 0 and (' +%d'):format(over) or nil
+end
+
 --- Draw a text at a place, in place of what was drawn before.
 ---@param bufnr integer
 ---@param row integer  from 0
@@ -75,8 +87,9 @@ function M.draw(bufnr, row, col, rest, hint)
     first, place = move_tail(rows, first, tail), 'overlay'
   end
   local chunks = { { first, HIGHLIGHT } }
-  if hint and #rows == 0 then
-    table.insert(chunks, { hint, HINT })
+  local beside = #rows == 0 and hint or hidden(bufnr, #rows)
+  if beside then
+    table.insert(chunks, { beside, HINT })
   end
   if drawn and drawn.bufnr ~= bufnr then
     M.clear()

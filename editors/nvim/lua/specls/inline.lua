@@ -120,33 +120,47 @@ local function changed()
   end
 end
 
+--- Insert a text at the cursor.
 ---@param part string
+---@return boolean inserted  false where the text is locked, as in a mapping with `expr`
 local function insert(part)
   menu.close()
   vim.go.undolevels = vim.go.undolevels -- so that one undo takes back this and no more
   local row, col = moment.cursor()
   local lines = vim.split(part, '\n', { plain = true })
-  vim.api.nvim_buf_set_text(0, row, col, row, col, lines)
+  if not pcall(vim.api.nvim_buf_set_text, 0, row, col, row, col, lines) then
+    return false
+  end
   local column = #lines[#lines] + (#lines == 1 and col or 0)
   vim.api.nvim_win_set_cursor(0, { row + #lines, column })
+  return true
 end
 
 --- Take what is seen, or the part of it that `cut` leaves.
 ---@param cut? fun(seen: string): string
+---@param again? boolean  the text was locked before
 ---@return boolean taken  false where nothing is shown
-local function take(cut)
+local function take(cut, again)
   local current = M.visible() and offer.fitting()
   if not current then
     return false
   end
   local part = cut and cut(current.seen) or current.seen
+  if not insert(part) then
+    if again then
+      close()
+      return false
+    end
+    vim.schedule(function()
+      take(cut, true)
+    end)
+    return true
+  end
   asking.cancel()
   if part == current.rest then
     offer.taken()
-    insert(part)
     report.accepted(current.suggestion)
   else
-    insert(part)
     report.partly_accepted(current.suggestion, current.typed + #part)
     offer.show()
   end

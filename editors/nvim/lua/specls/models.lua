@@ -18,7 +18,8 @@ local M = {}
 ---@param message string
 ---@param level? integer
 local function say(message, level)
-  vim.notify('specls: ' .. message, level or vim.log.levels.INFO, { title = 'specls' })
+  local sentence = 'specls: ' .. message:gsub('^specls: ', '')
+  vim.notify(sentence, level or vim.log.levels.INFO, { title = 'specls' })
 end
 
 --- One step of `specls models pull --json`: shown in the command line, which is redrawn in place.

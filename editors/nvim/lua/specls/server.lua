@@ -14,8 +14,8 @@ local LASTING_MS = 180000
 
 ---@type specls.Config
 local config
----@type table<string, any>
-local settings = {}
+---@type table<string, any>  an object for the server, also when it's empty
+local settings = vim.empty_dict()
 ---@type table<integer, true>  the clients that are to end
 local leaving = {}
 local failures, started_at = 0, 0
@@ -195,7 +195,7 @@ end
 ---@param options specls.Config
 ---@param group integer  of autocommands
 function M.setup(options, group)
-  config, settings = options, vim.deepcopy(options.settings)
+  config, settings = options, vim.tbl_extend('force', vim.empty_dict(), options.settings)
   local on = vim.api.nvim_create_autocmd
   on({ 'FileType', 'BufFilePost' }, {
     group = group,
