@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from functools import partial
 from time import monotonic, perf_counter
 from typing import Any
@@ -13,7 +13,6 @@ from typing import Any
 from specls.context.document import Snapshot
 from specls.context.text import Encoding, Position
 from specls.core import CancelToken
-from specls.engine.engine import Engine
 from specls.errors import Cancelled, SpeclsError
 from specls.service.ahead import Ahead
 from specls.service.background import Part
@@ -26,6 +25,7 @@ from specls.service.completion import (
     known,
     parts_of,
 )
+from specls.service.counters import Counters, engine_numbers, numbers_of
 from specls.service.exclude import Exclusion
 from specls.service.heads import Choice, Heads
 from specls.service.interface import Runtime
@@ -41,33 +41,9 @@ from specls.service.unwanted import Deletions, is_inside_a_word
 from specls.service.visits import Visits
 from specls.service.worker import Priority
 from specls.service.workspace import View
-from specls.settings import Settings, camel
+from specls.settings import Settings
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass
-class Counters:
-    """What became of the requests. Each request is counted once."""
-
-    received: int = 0
-    answered: int = 0
-    """With or without a suggestion."""
-    empty: int = 0
-    """Answered, and there was nothing to suggest."""
-    without_model: int = 0
-    """Answered without the model: with what was left of a suggestion, or decoded ahead."""
-    anchor_moves: int = 0
-    """Answered from a prompt that was frozen anew for it."""
-    superseded: int = 0
-    cancelled: int = 0
-    unavailable: int = 0
-    """Came while no model was loaded."""
-    excluded: int = 0
-    """Came for a document in which nothing is completed."""
-    unwanted: int = 0
-    """Nobody asked, and it's a place where nothing is suggested: see ``service.unwanted``."""
-    failed: int = 0
 
 
 class CompletionService:
@@ -515,22 +491,13 @@ class CompletionService:
     def stats(self) -> dict[str, Any]:
         """The numbers behind ``specls/stats``, ready for JSON. Times are in milliseconds."""
         runtime, status = self.models.runtime, self.models.status
-        last = None
-        if self.last is not None:
-            last = {
-                "origin": self.last.origin.value,
-                **self.last.stats.as_dict(),
-                "waitMs": round(1000 * self.last_wait_seconds, 2),
-                "totalMs": round(1000 * self.last.seconds, 2),
-            }
+        last = self.last and numbers_of(self.last, self.last_wait_seconds)
         return {
             "state": status.state.value,
             "message": status.message,
             "models": dict(runtime.models) if runtime else {},
-            "requests": {
-                camel(item.name): getattr(self.counters, item.name) for item in fields(Counters)
-            },
-            **(_engine_numbers(runtime.engine) if runtime else {}),
+            "requests": self.counters.as_dict(),
+            **(engine_numbers(runtime.engine) if runtime else {}),
             "suggestions": self.suggestions.as_dict(),
             "latency": self._latency.as_dict(),
             "excluded": self.excluded(),
@@ -561,14 +528,6 @@ def _origin(found: Found) -> Origin:
     if found.shown.ahead:
         return Origin.PREFETCH
     return Origin.CACHE if found.whole else Origin.TYPE_THROUGH
-
-
-def _engine_numbers(engine: Engine) -> dict[str, Any]:
-    return {
-        "prefillBatch": engine.target.prefill_batch,
-        "prefillTokensPerSecond": round(engine.prefill_rate.value, 1),
-        "states": engine.spill_counts.as_dict(),
-    }
 
 
 def _retrieve(answer: asyncio.Future[Completion]) -> None:
