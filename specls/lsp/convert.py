@@ -13,6 +13,8 @@ from specls.context.text import Encoding, Position, character_of, line_ending, s
 from specls.lsp.documents import Documents
 
 _LONGEST_COVERED = 500
+_PAIR = re.compile("[\U00010000-\U0010ffff]")
+"""A character of two UTF-16 code units."""
 _WORD = re.compile(r"\w*\Z")
 
 
@@ -69,7 +71,9 @@ def spot_of(
 
     The range reaches from the beginning of the line to the cursor, since clients want one that
     covers the typed word (VS Code flashes otherwise when a word is accepted, Neovim inserts twice
-    what is typed meanwhile); in a very long line from the beginning of the word.
+    what is typed meanwhile); in a very long line from the beginning of the word, and from behind
+    the last emoji. VS Code (1.139) and Monaco count the code points of what's covered where they
+    mean UTF-16 code units, and don't show an item that covers one of two units.
 
     An entry selected in the client's completion menu counts as typed already: the item extends its
     text and replaces its range, as the specification wants it. None if that can't be, since the
@@ -79,6 +83,8 @@ def spot_of(
         return _spot_of_entry(snapshot, position, selected, encoding)
     head = snapshot.text.content(position.line)[: position.column]
     first = 0 if len(head) <= _LONGEST_COVERED else len(head) - len(word_before(head))
+    pairs = [match.end() for match in _PAIR.finditer(head, first)]
+    first = pairs[-1] if pairs else first
     start = Position(position.line, first)
     return Spot(snapshot, position, start, position, head[first:])
 

@@ -165,7 +165,7 @@ def test_columns_are_right_behind_an_emoji(opened: Open) -> None:
     assert asked["position"] == {"line": 0, "character": 6}
     seen.keys("C-Right", "C-Right", "C-Right")
     seen.until(lambda screen: ghost(screen) == [" end'"])
-    talk.until(lambda: partly(talk)[-1:] == [6 + len("'ok ") + 2])
+    talk.until(lambda: partly(talk)[-1:] == [len(" = 'ok ") + 2])
     seen.keys("Tab")
     saved(seen, talk, "é😀 = 'ok 😀 end'\n")
 

@@ -62,14 +62,22 @@ def test_in_a_very_long_line_it_covers_the_word() -> None:
     assert (found.start.column, found.covered) == (len(line) - 3, "val")
 
 
-@pytest.mark.parametrize(("encoding", "end"), [(UTF8, 13), (UTF16, 10), (UTF32, 9)], ids=str)
-def test_the_range_is_in_the_clients_units(encoding: Encoding, end: int) -> None:
+def test_it_covers_no_emoji() -> None:
+    """VS Code doesn't show an item that covers one, since it counts that as one column."""
+    found = spot("é = '🤗🤗'; b", (0, 10))
+    assert (found.start.column, found.covered) == (7, "'; ")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "start", "end"), [(UTF8, 10, 13), (UTF16, 7, 10), (UTF32, 6, 9)], ids=str
+)
+def test_the_range_is_in_the_clients_units(encoding: Encoding, start: int, end: int) -> None:
     """Offsets behind signs of several bytes and halves are in what the client counts."""
     text = "é = '🤗', x"
     found = spot_of(document(text), Position(0, 9), None, encoding)
     assert found is not None
     item = inline_item(found, document(text), "y", encoding)
-    assert item.range == span((0, 0), (0, end))
+    assert item.range == span((0, start), (0, end))
 
 
 def test_a_suggestion_gets_the_files_line_endings() -> None:
