@@ -33,6 +33,9 @@ _MOST_FILES = 16
 _MOST_LINES = 4096
 """Of a document, in which imports are looked for."""
 
+_NOTEBOOK = ".ipynb"
+"""On disk it's JSON with pictures in it; open ones are told as their cells."""
+
 _MOST_CACHED = 256
 """Files whose chunks are kept."""
 
@@ -144,8 +147,10 @@ class Workspace:
 
 
 def _read(place: Place, size: int) -> tuple[Chunk, ...]:
-    """A file in chunks; none if it's large, or no text."""
+    """A file in chunks; none if it's large, or no text that people write."""
     if place.file is None or not place.file.is_file() or size > MOST_BYTES:
+        return ()
+    if place.file.suffix == _NOTEBOOK:
         return ()
     with place.file.open("rb") as file:
         raw = file.read(MOST_BYTES)

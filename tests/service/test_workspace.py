@@ -157,6 +157,15 @@ def test_large_and_binary_files_are_not_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="only where there are pipes")
+def test_a_notebook_is_told_as_its_cells(tmp_path: Path) -> None:
+    """The file of a notebook isn't read; while it's open, its code counts like any other."""
+    path = write(tmp_path, "book.ipynb", '{"cells": []}\n')
+    uri = f"{path.as_uri()}#python"
+    assert paths(pool_of(tmp_path, visited=[(uri, 0)])) == set()
+    pool = pool_of(tmp_path, opened=[document(uri, "x1 = 1\n")], visited=[(uri, 0)])
+    assert [(chunk.path, chunk.text) for chunk in pool.chunks] == [("book.ipynb", "x1 = 1\n")]
+
+
 def test_a_pipe_is_not_read(tmp_path: Path) -> None:
     """What is no file can't make anybody wait."""
     os.mkfifo(tmp_path / "other.py")
