@@ -131,7 +131,9 @@ class Session:
         insert: str = items[0]["insertText"]
         place = self.asked()["position"]
         line, *_ = self.buffer()[place["line"] :] or [""]
-        head = line.encode()[: place["character"]].decode("utf-8", "replace")
+        # An item covers the line from its beginning, or from behind an emoji.
+        first = items[0]["range"]["start"]["character"]
+        head = line.encode()[first : place["character"]].decode("utf-8", "replace")
         return insert.removeprefix(head) if insert.startswith(head) else ""
 
     def buffer(self) -> list[str]:
