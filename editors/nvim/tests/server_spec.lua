@@ -214,6 +214,16 @@ test('the health check says what is wrong', function()
   equal(true, report:find(':Specls models pull x', 1, true) ~= nil)
 end)
 
+test('how things stand is said with what to do', function()
+  editor.open()
+  editor.lua([[stub:notify('specls/status', { state = 'error', message = 'x isn’t here yet.',
+    remedy = 'specls models pull x' })]])
+  editor.until_is('error', state)
+  editor.lua('vim.cmd.Specls()')
+  local said = 'specls: error; x isn’t here yet; :Specls models pull x'
+  equal({ said }, editor.lua('return notes'))
+end)
+
 test('subcommands are completed', function()
   editor.open()
   equal({ 'restart' }, editor.lua([[return vim.fn.getcompletion('Specls r', 'cmdline')]]))

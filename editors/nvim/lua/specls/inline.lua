@@ -233,6 +233,7 @@ function M.setup(options, group)
   on('InsertEnter', { group = group, callback = vim.schedule_wrap(changed) })
   on('CursorMovedI', { group = group, callback = moved })
   on({ 'InsertLeave', 'BufLeave', 'WinLeave' }, { group = group, callback = M.hide })
+  moment.watch(group)
   menu.watch(group, function()
     if moment.typing() then
       changed()

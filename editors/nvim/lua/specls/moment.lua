@@ -21,6 +21,25 @@ local function several_cursors()
   return type(module) == 'table' and module.hasCursors ~= nil and module.hasCursors()
 end
 
+--- Whether what is typed goes into all lines of a block.
+local block = false
+
+--- Follow what kind of insert mode it is.
+---@param group integer  of autocommands
+function M.watch(group)
+  vim.api.nvim_create_autocmd('ModeChanged', {
+    group = group,
+    callback = function()
+      local event = vim.v.event
+      if event.new_mode:sub(1, 1) ~= 'i' then
+        block = false
+      elseif event.old_mode:sub(1, 1) == '\22' then
+        block = true
+      end
+    end,
+  })
+end
+
 --- Plain typing: insert mode, one cursor, and no macro that would take suggestions along.
 ---@return boolean
 function M.typing()
@@ -28,6 +47,7 @@ function M.typing()
     and vim.fn.reg_recording() == ''
     and vim.fn.reg_executing() == ''
     and not vim.o.paste
+    and not block
     and not several_cursors()
 end
 

@@ -139,7 +139,13 @@ function M.status()
     table.insert(parts, now.model .. (now.draft and ' with ' .. now.draft or ''))
   end
   if now.state ~= 'ready' and now.state ~= 'busy' then
-    vim.list_extend(parts, { now.message, now.remedy })
+    local remedy = (now.remedy or ''):gsub('^specls models', ':Specls models')
+    local message = (now.message or ''):gsub('%.$', '')
+    for _, part in ipairs({ message, remedy }) do
+      if part ~= '' then
+        table.insert(parts, part)
+      end
+    end
   end
   for _, scope in ipairs({ 'global', 'buffer', 'language' }) do
     if not switch.get(scope) then
