@@ -1,4 +1,4 @@
-"""The Neovim plugin in Neovim, under tmux, with the real server and the real model.
+"""The Neovim plugin in Neovim, under tmux: with a scripted model, and with the real one.
 
 What the model writes isn't told here: the screen and the file are compared with what was sent.
 """
@@ -20,18 +20,39 @@ from tests.editors.nvim import GHOST, HINT, METHOD, Session, keep, lines_of, nvi
 from tests.editors.recorder import said
 from tests.editors.terminal import DEADLINE
 
-pytestmark = [pytest.mark.editors, pytest.mark.model]
+pytestmark = pytest.mark.editors
 
 LOADING = 240.0
 
 
-@pytest.fixture(scope="module", params=["0.11", "0.12"])
+RULES = {
+    "    ret": "urn a * b",
+    "    retu": "rn a * b",
+    "    for _ in ra": "nge(n):\n        result.append(a)\n        a, b = b, a + b",
+    "def ": "main():\n    pass",
+    "sorted(num": "bers",
+    "sorted(na": "mes):\n    print(name)",
+    "{na": "me}'",
+    " = add": "(a, b)",
+}
+"""What the scripted model writes."""
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(("0.11", RULES), id="0.11-scripted"),
+        pytest.param(("0.12", RULES), id="0.12-scripted"),
+        pytest.param(("0.11", None), id="0.11-real", marks=pytest.mark.model),
+        pytest.param(("0.12", None), id="0.12-real", marks=pytest.mark.model),
+    ],
+)
 def session(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Session]:
     """A Neovim whose server is ready."""
-    version = request.param
-    talk = Conversation(tmp_path_factory.mktemp(f"nvim{version}"))
+    version, rules = request.param
+    talk = Conversation(tmp_path_factory.mktemp(f"nvim{version}"), rules)
     with nvim(version, talk, talk.write("first.py", "\n")) as seen:
         seen.until_text("first.py [specls]", LOADING)
         yield Session(version, seen, talk)
@@ -271,7 +292,9 @@ def test_it_is_switched_off_and_on(session: Session) -> None:
     session.ghost()
 
 
-def test_how_long_it_takes(session: Session, capsys: pytest.CaptureFixture[str]) -> None:
+def test_how_long_it_takes(
+    session: Session, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
+) -> None:
     """From a key to its ghost on the screen; beside it what the server took of that."""
     switch = "<Cmd>let b:specls_enabled = v:{}<CR>"
     on, off = (
@@ -294,7 +317,7 @@ def test_how_long_it_takes(session: Session, capsys: pytest.CaptureFixture[str])
         session.seen.type("(a, b)")
     with capsys.disabled():
         print(
-            f"\nNeovim {session.version}: key to ghost {1000 * median(total):.0f} ms,"
+            f"\nNeovim {request.node.callspec.id}: key to ghost {1000 * median(total):.0f} ms,"
             f" of which the server {1000 * median(served):.0f} ms (median of {len(total)})"
         )
 
@@ -333,6 +356,7 @@ def test_a_killed_server_comes_back(session: Session) -> None:
     session.keep("back")
 
 
+@pytest.mark.model
 @pytest.mark.parametrize("version", ["0.11", "0.12"])
 def test_a_model_that_is_not_there(version: str, tmp_path: Path) -> None:
     """One message says what to do, keys make no more of them, and another model helps at once."""
