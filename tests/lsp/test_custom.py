@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import pytest
 
-from specls.lsp import custom, shapes
+from specls.lsp import custom, shapes, status
 from specls.lsp.custom import CUSTOM, Custom, Kind
 from specls.lsp.server import Server
 from tests.lsp.shapes import problems
@@ -75,6 +75,15 @@ def test_each_is_registered() -> None:
     methods, commands = registered()
     assert methods == of(Kind.REQUEST, Kind.FROM_CLIENT)
     assert commands == of(Kind.COMMAND)
+
+
+def test_what_a_client_may_send_beside_settings_is_on_the_page() -> None:
+    """Each key of initializationOptions that is no setting stands in the table of the page."""
+    table = PAGE.partition("## What a client may announce")[2].partition("\n## ")[0]
+    missing = [
+        name for name in (*status._EXTRAS, "token") if not re.search(rf"`[^`]*\b{name}\b", table)
+    ]
+    assert missing == []
 
 
 def test_names_are_written_once() -> None:
