@@ -21,7 +21,7 @@ _GHOST = "[class*=ghost-text]"
 
 _WATCH = """
 (() => {
-  const watch = { key: 0, seen: 0, errors: [] };
+  const watch = { key: 0, seen: 0, bare: 0 };
   window.speclsWatch = watch;
   addEventListener("keydown", () => { watch.key = performance.now(); watch.seen = 0; }, true);
   new MutationObserver(() => {
@@ -29,6 +29,11 @@ _WATCH = """
     // After the frame in which it's painted.
     requestAnimationFrame(() => { watch.seen ||= performance.now(); });
   }).observe(document, { childList: true, subtree: true, characterData: true });
+  const count = () => {
+    if (!document.querySelector("GHOST")) watch.bare += 1;
+    requestAnimationFrame(count);
+  };
+  requestAnimationFrame(count);
 })();
 """.replace("GHOST", _GHOST)
 
@@ -66,6 +71,15 @@ class Spot:
         return f"{len(lines)}:{len(lines[-1].encode('utf-16-le')) // 2 + 1}"
 
 
+@dataclass(frozen=True)
+class Answer:
+    """What the server answered, and how many milliseconds that took."""
+
+    took: float
+    items: list[Any]
+    error: Any
+
+
 class Workbench:
     """One window, used by one test after the other."""
 
@@ -88,12 +102,12 @@ class Workbench:
     # -- doing -------------------------------------------------------------------------------
 
     def open(self, name: str, text: str) -> None:
-        """Write a file, open it, and put the cursor where ``|`` stands. Others are closed."""
+        """Write a file, open it, and put the cursor where ``|`` stands."""
         spot = Spot.read(text)
         self.file = self.server.workspace / name
         self.file.write_bytes((spot.before + spot.after).encode())
-        self.command("View: Close All Editors")
-        self.page.keyboard.press("Control+P")
+        self.press("Escape")
+        self.press("Control+P")
         self.page.wait_for_selector(".quick-input-widget input")
         self.type(f"{name}:{spot.goto}")
         self.page.wait_for_selector(f".quick-input-list .monaco-list-row:has-text('{name}')")
@@ -148,9 +162,28 @@ class Workbench:
 
     def sent(self) -> list[str]:
         """The texts that the server has suggested so far, oldest first."""
-        answers = [each["message"].get("result") for each in self.server.messages()]
-        lists = [each["items"] for each in answers if isinstance(each, dict) and "items" in each]
-        return [item["insertText"] for items in lists for item in items]
+        return [item["insertText"] for answer in self.answers() for item in answer.items]
+
+    def answers(self) -> list[Answer]:
+        """The server's answers to requests for ghost text, oldest first."""
+        asked: dict[object, float] = {}
+        answers = []
+        for each in self.server.messages():
+            message = each["message"]
+            if message.get("method") == "initialize":
+                asked = {}
+            elif message.get("method") == "textDocument/inlineCompletion":
+                asked[message["id"]] = each["at"]
+            elif each["from"] == "server" and message.get("id") in asked:
+                took = 1000 * (each["at"] - asked.pop(message["id"]))
+                items = (message.get("result") or {}).get("items", [])
+                answers.append(Answer(took, items, message.get("error")))
+        return answers
+
+    def told(self, method: str) -> list[Any]:
+        """The parameters of what the editor told the server with this method, oldest first."""
+        messages = [each["message"] for each in self.server.messages() if each["from"] == "editor"]
+        return [each.get("params") for each in messages if each.get("method") == method]
 
     def wait_until_ready(self) -> None:
         """Wait until the server says that the model is loaded."""
@@ -175,6 +208,10 @@ class Workbench:
                 "all => all.map(each => each.textContent)",
             )
         )
+
+    def bare_frames(self) -> int:
+        """How many frames were painted without ghost text so far."""
+        return int(self.page.evaluate("window.speclsWatch.bare"))
 
     def seen_after(self) -> float:
         """Milliseconds from the last key to the ghost text on the screen."""

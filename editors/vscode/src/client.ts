@@ -96,6 +96,8 @@ class OwnFeature implements StaticFeature {
     capabilities.experimental = { specls: { status: true } };
     const inline = capabilities.textDocument?.inlineCompletion;
     if (inline) inline.dynamicRegistration = false;
+    // The status bar's own item shows how far loading is.
+    if (capabilities.window) capabilities.window.workDoneProgress = false;
   }
 
   /** The library's provider would answer as well, and can't tell what was shown. */

@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import { isEnabled, isEnabledIn } from "./config";
 import { SNOOZE_MINUTES } from "./snooze";
-import type { Situation } from "./summary";
+import { named, type Situation } from "./summary";
 
 interface Entry extends vscode.QuickPickItem {
   command?: string;
@@ -63,8 +63,8 @@ function onOff(isOn: boolean, where: string, command: string): Entry {
 }
 
 function models({ status, stats }: Situation): Entry[] {
-  const model = status?.model ?? stats?.models.target;
-  const draft = status?.draft ?? stats?.models.draft;
+  const model = status?.model ?? named(stats, "target");
+  const draft = status?.draft ?? named(stats, "draft");
   return [
     separator("Models"),
     entry("chip", "Choose the Model", "specls.chooseModel", model),

@@ -9,10 +9,14 @@ import {
 import type { Models } from "./models";
 import { inWords } from "./summary";
 
-const SHOW_LOG = "Show Log";
-
 export class Messages {
   private readonly said = new Set<string>();
+  private isInTrouble = false;
+  private readonly showLog = {
+    "Show Log": () => {
+      this.log.show();
+    },
+  };
 
   constructor(
     private readonly log: vscode.LogOutputChannel,
@@ -21,6 +25,7 @@ export class Messages {
 
   /** Things are well: what was said may be said again when it comes back. */
   forget(): void {
+    this.isInTrouble = false;
     this.said.clear();
   }
 
@@ -37,21 +42,20 @@ export class Messages {
     }
   }
 
-  /** The server can't complete anything. Where that's for want of a model, it can be fetched. */
+  /**
+   * The server can't complete anything; said once until it can again, however often it's told.
+   * Where that's for want of a model, it can be fetched.
+   */
   async problem(client: LanguageClient | undefined, text: string): Promise<void> {
-    const plain = text.replace(/^specls: /, "");
-    if (!this.isNew(plain)) return;
+    if (this.isInTrouble) return;
+    this.isInTrouble = true;
     const missing = client === undefined ? undefined : await this.models.missing(client);
     if (missing === undefined) {
-      await this.offer(`specls: ${plain}`, {
-        [SHOW_LOG]: () => {
-          this.log.show();
-        },
-      });
+      await this.offer(text.startsWith("specls: ") ? text : `specls: ${text}`, this.showLog);
       return;
     }
     const size = inWords(missing.bytes);
-    await this.offer(`specls: the model ${missing.name} isn't on this machine yet (${size}).`, {
+    await this.offer(`specls: the model ${missing.id} isn't on this machine yet (${size}).`, {
       Download: () => this.models.download(missing.id),
       "Choose Another": "specls.chooseModel",
     });
@@ -69,9 +73,7 @@ export class Messages {
   async serverCrashed(): Promise<void> {
     await this.offer("specls: the server ended three times in a short time.", {
       Restart: "specls.restart",
-      [SHOW_LOG]: () => {
-        this.log.show();
-      },
+      ...this.showLog,
     });
   }
 
@@ -80,9 +82,7 @@ export class Messages {
     await this.offer(`specls: the server can't be started. ${reason}`, {
       "Set Up": "specls.setUp",
       "Choose Path": "specls.choosePath",
-      [SHOW_LOG]: () => {
-        this.log.show();
-      },
+      ...this.showLog,
     });
   }
 

@@ -87,7 +87,8 @@ export class Models {
     token: vscode.CancellationToken,
   ): Promise<void> {
     let percent = 0;
-    await run(this.server.program, ["models", "pull", "--json", id], {
+    let failure: string | undefined;
+    const pulling = run(this.server.program, ["models", "pull", "--json", id], {
       token,
       environment: own<Record<string, string>>("server.environment", {}),
       onLine: (line) => {
@@ -96,10 +97,14 @@ export class Models {
           this.log.info(line);
           return;
         }
+        failure = step.failure;
         const increment = Math.max(step.percent - percent, 0);
         percent += increment;
         progress.report({ message: step.message, increment });
       },
+    });
+    await pulling.catch((error: unknown) => {
+      throw failure === undefined ? error : new Failed(failure);
     });
   }
 

@@ -7,7 +7,7 @@ export function statisticsPage(stats: Stats): string {
   return [
     "# specls: statistics",
     "Since the server was started. Nothing of this leaves your machine.",
-    section("Models", table(["", ""], Object.entries(stats.models))),
+    section("Models", table(["", ""], modelRows(stats))),
     section("Suggestions", suggestions(stats)),
     section("Answers", answers(stats)),
     section("The last completion", lastCompletion(stats)),
@@ -15,6 +15,10 @@ export function statisticsPage(stats: Stats): string {
   ]
     .filter((part) => part !== "")
     .join("\n\n");
+}
+
+function modelRows({ models }: Stats): string[][] {
+  return Object.entries(models).map(([name, value]) => [name, String(value)]);
 }
 
 function section(title: string, body: string): string {
@@ -33,7 +37,8 @@ function fateRow(name: string, fate: Partial<Fate>): string[] {
   const share = accepted(fate);
   const numbers = [fate.shown, fate.partlyAccepted, fate.rejected, fate.ignored];
   const [shown, part, rejected, ignored] = numbers.map((each) => (each ?? 0).toString());
-  const kept = `${fate.charactersKept ?? 0} of ${fate.characters ?? 0}`;
+  const settled = (fate.characters ?? 0) - (fate.charactersPending ?? 0);
+  const kept = `${fate.charactersKept ?? 0} of ${settled}`;
   return [name, shown ?? "0", share ?? "0", part ?? "0", rejected ?? "0", ignored ?? "0", kept];
 }
 

@@ -25,19 +25,21 @@ export interface Fate {
   ignored: number;
   characters: number;
   charactersKept: number;
+  /** Accepted too short a while ago to tell whether they're kept. */
+  charactersPending: number;
 }
 
 /** The answer to `specls/stats`, as far as it's shown. */
 export interface Stats {
   state: string;
-  models: Record<string, string>;
+  models: Record<string, string | number | boolean>;
   requests: Record<string, number>;
   decodedTokens: number;
   prefillTokensPerSecond?: number;
   excluded: Record<string, string>;
   lastCompletion: LastCompletion | null;
   suggestions?: { total: Partial<Fate>; byLanguage: Record<string, Partial<Fate>> };
-  latency?: Partial<Record<"count" | "p50Ms" | "p95Ms" | "p99Ms", number>>;
+  latency?: Partial<Record<"count" | "p50Ms" | "p95Ms" | "p99Ms", number>> | null;
 }
 
 export interface LastCompletion {

@@ -100,12 +100,18 @@ function reasons(status: Status): string[] {
 }
 
 function models(status: Status, stats: Stats | undefined): [string, string][] {
-  const model = status.model ?? stats?.models.target;
-  const draft = status.draft ?? stats?.models.draft;
+  const model = status.model ?? named(stats, "target");
+  const draft = status.draft ?? named(stats, "draft");
   return rows([
     ["Model", model],
     ["Draft", draft],
   ]);
+}
+
+/** The name of what is loaded, as the numbers have it. */
+export function named(stats: Stats | undefined, role: "target" | "draft"): string | undefined {
+  const name = stats?.models[role];
+  return typeof name === "string" ? name : undefined;
 }
 
 function numbers(stats: Stats | undefined): [string, string][] {
