@@ -5,59 +5,15 @@ One window is used by all tests. Each takes a document of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from statistics import median
 
 import pytest
 
-from tests.editors.code_server import EXTENSION, HOME, CodeServer
-from tests.editors.workbench import Workbench, chromium
+from tests.editors.workbench import Workbench
 
 pytestmark = [pytest.mark.editors, pytest.mark.model]
 
-SETTINGS = {
-    "specls.prefixTokens": 128,
-    "specls.suffixTokens": 32,
-    "specls.maxTokens": 32,
-    "specls.contextTokens": 2048,
-    "specls.threads": 2,
-    "specls.confidence": 0,
-    "specls.answerBudgetMs": 0,
-}
-"""Small windows, so that answers come in a second or two on slow processors as well; and whole
-ones, so that they're the same on all."""
-
 CANCELLED = -32800
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CodeServer]:
-    """A code-server with our extension."""
-    assert (EXTENSION / "dist" / "extension.js").exists(), "the extension isn't built: make vscode"
-    assert HOME.exists(), "code-server isn't here: tests/editors/setup_code_server.sh"
-    running = CodeServer(tmp_path_factory.mktemp("vscode"), SETTINGS)
-    yield running
-    running.close()
-
-
-@pytest.fixture(scope="module")
-def code(server: CodeServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
-    """Its window, with the model loaded."""
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - only these tests need it
-
-    with sync_playwright() as playwright:
-        context = chromium(playwright, tmp_path_factory.mktemp("profile"))
-        window = Workbench(context.pages[0], server)
-        window.open("first.py", "|\n")
-        window.wait_until_ready()
-        yield window
-        context.close()
-
-
-@pytest.fixture(autouse=True)
-def _picture_of_the_end(request: pytest.FixtureRequest, code: Workbench) -> Iterator[None]:
-    """What was seen when a test ended, whether it passed or not."""
-    yield
-    code.picture(f"end-{request.node.name}")
 
 
 def test_ghost_text_is_what_the_server_sent(code: Workbench) -> None:
@@ -123,21 +79,19 @@ def test_typing_through_keeps_it(code: Workbench) -> None:
 
 
 def test_several_lines_and_one_at_a_time(code: Workbench) -> None:
-    """A block is seen below the line; a line of it can be taken."""
+    """A block is seen below the line, and can be taken line by line."""
     code.open("lines.py", "def factorial(n):|\n")
     code.press("Enter")
-    ghost = code.wait_for_ghost()
-    lines = ghost.split("\n")
+    lines = code.wait_for_ghost().split("\n")
     assert len(lines) >= 2
     code.picture("several-lines")
-    code.press("Control+Alt+ArrowRight")
-    first = lines[0].strip()
-    code.poll(code.saved, lambda saved: f"def factorial(n):\n    {first}" in saved)
-    code.wait_for_ghost()
-    code.press("Tab")
-    sent = code.sent()
-    code.poll(code.saved, lambda saved: all(line.strip() in saved for line in lines))
-    assert any(text.strip().startswith(first) for text in sent)
+    block = code.sent()[-1]
+    for line in lines:
+        code.wait_for_ghost(line.strip())
+        code.press("Control+Alt+ArrowRight")
+    code.poll(code.saved, lambda saved: block in saved)
+    told = code.told("textDocument/didPartiallyAcceptCompletion")[-1]
+    assert told["acceptedLength"] <= len(told["item"]["insertText"])
 
 
 def test_in_the_middle_of_a_line(code: Workbench) -> None:
@@ -211,3 +165,45 @@ def test_typing_quickly(code: Workbench) -> None:
     assert [line for line in code.console if "specls" in line or "cancel" in line.lower()] == []
     errors = [each.error["code"] for each in code.answers() if each.error]
     assert set(errors) <= {CANCELLED}
+
+
+def test_others_are_one_key_away(code: Workbench) -> None:
+    """Who asks gets several suggestions, and Alt+] shows the next one."""
+    code.open("next.py", "|\n")
+    code.type("import ")
+    code.wait_for_ghost()
+    code.command("specls: Suggest Here")
+    items = code.poll(lambda: code.answers()[-1].items, lambda items: len(items) > 1)
+    first = code.wait_for_ghost()
+    assert items[0]["insertText"] == f"import {first}"
+    code.press("Alt+]")
+    second = code.poll(code.ghost, lambda ghost: ghost not in {"", first})
+    assert f"import {second}" in {item["insertText"] for item in items}
+    code.press("Alt+[")
+    code.poll(code.ghost, lambda ghost: ghost == first)
+
+
+def test_a_document_without_a_file(code: Workbench) -> None:
+    """Suggestions come there, too."""
+    code.command("File: New Untitled Text File")
+    code.page.wait_for_selector(".tab.active:has-text('Untitled')")
+    code.type("def add(a, b):")
+    code.press("Enter")
+    code.type("return ")
+    assert "a + b" in code.wait_for_ghost()
+
+
+def test_from_key_to_screen(code: Workbench, capsys: pytest.CaptureFixture[str]) -> None:
+    """How long it takes until a suggestion is seen, beside what the server took of it."""
+    seen, took = [], []
+    for name in ("double", "triple", "square", "negate", "half"):
+        code.open(f"{name}.py", f"def {name}(number):\n    |\n")
+        code.type("return ", delay=120)
+        seen.append(code.seen_after())
+        took.append(code.answers()[-1].took)
+    with capsys.disabled():
+        print(
+            f"\nVS Code: {median(seen):.0f} ms from key to screen, of which the server took "
+            f"{median(took):.0f} ms (medians of {len(seen)}, {min(seen):.0f} to {max(seen):.0f} ms)"
+        )
+    assert all(whole > part for whole, part in zip(seen, took, strict=True))

@@ -146,9 +146,9 @@ class Workbench:
             rows[row] = rows.get(row, "") + text
         return "\n".join(rows.values())
 
-    def wait_for_ghost(self) -> str:
-        """Wait until there's ghost text that stays; it."""
-        return str(self.poll(self.ghost, bool))
+    def wait_for_ghost(self, part: str = "") -> str:
+        """Wait until there's ghost text, with this in it; it."""
+        return str(self.poll(self.ghost, lambda ghost: ghost != "" and part in ghost))
 
     def wait_for_text(self, text: str) -> None:
         """Save until the file has this text; ends of lines count."""
@@ -212,6 +212,15 @@ class Workbench:
     def bare_frames(self) -> int:
         """How many frames were painted without ghost text so far."""
         return int(self.page.evaluate("window.speclsWatch.bare"))
+
+    def buttons(self) -> list[str]:
+        """The buttons of the popups that are seen."""
+        read = "all => all.map(each => each.textContent)"
+        return list(
+            self.page.eval_on_selector_all(
+                ".notification-toast .notification-list-item-buttons-container .monaco-button", read
+            )
+        )
 
     def seen_after(self) -> float:
         """Milliseconds from the last key to the ghost text on the screen."""

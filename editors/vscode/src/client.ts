@@ -48,7 +48,7 @@ export function createClient(
       didChangeConfiguration: () => Promise.resolve(),
     },
   };
-  const client = new LanguageClient("specls", "specls", () => Promise.resolve(process), {
+  const client = new QuietClient("specls", "specls", () => Promise.resolve(process), {
     documentSelector: DOCUMENTS,
     outputChannel: log,
     revealOutputChannelOn: RevealOutputChannelOn.Never,
@@ -84,6 +84,13 @@ function errorHandler(listener: Listener): ErrorHandler {
       return { action: CloseAction.DoNotRestart, handled: true };
     },
   };
+}
+
+/** What the library reports goes to the log; popups are ours, each with a way out. */
+class QuietClient extends LanguageClient {
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
 }
 
 /** Announces what this client knows beyond the protocol, and keeps ghost text to our provider. */
