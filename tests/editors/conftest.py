@@ -40,6 +40,7 @@ def window(server: CodeServer, tmp_path_factory: pytest.TempPathFactory) -> Iter
     with sync_playwright() as playwright:
         context = chromium(playwright, tmp_path_factory.mktemp("profile"))
         window = Workbench(context.pages[0], server)
+        window.command("View: Toggle Primary Side Bar Visibility")
         window.open("first.py", "|\n")
         window.wait_until_ready()
         yield window

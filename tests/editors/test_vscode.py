@@ -94,6 +94,20 @@ def test_several_lines_and_one_at_a_time(code: Workbench) -> None:
     assert told["acceptedLength"] <= len(told["item"]["insertText"])
 
 
+def test_what_it_looks_like(code: Workbench) -> None:
+    """The picture in the README: a method, several lines of it suggested."""
+    code.open(
+        "shapes.py",
+        "import math\nfrom dataclasses import dataclass\n\n\n@dataclass\nclass Circle:\n"
+        "    radius: float\n\n    def area(self) -> float:\n"
+        "        return math.pi * self.radius ** 2\n\n    def contains(self, x, y):|\n",
+    )
+    code.press("Enter")
+    assert "self.radius" in code.wait_for_ghost()
+    code.page.wait_for_timeout(500)  # until the cursor's line is drawn
+    code.picture("readme", height=360)
+
+
 def test_in_the_middle_of_a_line(code: Workbench) -> None:
     """What stands behind the cursor stays behind what's written."""
     code.open("middle.py", "width, height = 3, 4\narea = (| * height)\nprint(area)\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from itertools import pairwise
 from pathlib import Path
 
@@ -122,6 +123,42 @@ def test_a_program_that_is_not_there(code: Workbench) -> None:
     code.command("Notifications: Clear All Notifications")
     code.server.configure(SETTINGS)
     code.poll(lambda: started(code), lambda count: count > before)
+
+
+def write_wheel(folder: Path, program: Path) -> Path:
+    """A wheel named specls whose program runs another one: what pip installs in no time."""
+    wheel = folder / "specls-0.0.1-py3-none-any.whl"
+    info = "specls-0.0.1.dist-info"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr(
+            "stand_in.py",
+            "import os, sys\n\n\ndef main():\n"
+            f"    os.execv({str(program)!r}, [{str(program)!r}, *sys.argv[1:]])\n",
+        )
+        archive.writestr(
+            f"{info}/METADATA", "Metadata-Version: 2.1\nName: specls\nVersion: 0.0.1\n"
+        )
+        archive.writestr(
+            f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        archive.writestr(f"{info}/entry_points.txt", "[console_scripts]\nspecls = stand_in:main\n")
+        archive.writestr(f"{info}/RECORD", "")
+    return wheel
+
+
+def test_setting_it_up(code: Workbench, tmp_path: Path) -> None:
+    """Where there's no server, one message offers to make an environment with it, and it's used."""
+    wheel = write_wheel(tmp_path, code.server.program)
+    nowhere = {"specls.server.path": "", "specls.server.source": str(wheel)}
+    code.server.configure({**SETTINGS, **nowhere})
+    (toast,) = code.poll(code.toasts, bool)
+    assert toast.startswith("specls: the server wasn't found.")
+    before = started(code)
+    code.page.click(".notification-toast a:has-text('Set Up')")
+    code.page.wait_for_selector(".notification-toast:has-text('Setting up specls')")
+    code.picture("setting-up")
+    code.poll(lambda: started(code), lambda count: count > before)
+    assert asks(code, "set_up.py") == "a + b"
 
 
 def test_a_server_that_ends(code: Workbench) -> None:

@@ -131,10 +131,12 @@ class Workbench:
     def press(self, key: str) -> None:
         self.page.keyboard.press(key)
 
-    def picture(self, name: str) -> None:
-        """Keep what is seen now."""
+    def picture(self, name: str, height: int | None = None) -> None:
+        """Keep what is seen now, perhaps only so many pixels from the top."""
         SCREENS.mkdir(exist_ok=True)
-        self.page.screenshot(path=SCREENS / f"vscode-{name}.png")
+        size = self.page.viewport_size
+        clip = {"x": 0, "y": 0, "width": size["width"], "height": height or size["height"]}
+        self.page.screenshot(path=SCREENS / f"vscode-{name}.png", clip=clip)
 
     # -- seeing ------------------------------------------------------------------------------
 
