@@ -21,6 +21,9 @@ logger = logging.getLogger(__name__)
 
 _SHUTDOWN_SECONDS = 10.0
 
+_ENDS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+"""What ends the server in order: a process manager, or a terminal that's closed."""
+
 
 def serve_stdio() -> int:
     """Serve one editor on stdin and stdout; the process' exit code."""
@@ -30,7 +33,8 @@ def serve_stdio() -> int:
         server = Server(CompletionService(Shared(loader(states=states_folder()))))
         loop = asyncio.get_running_loop()
         with contextlib.suppress(NotImplementedError):  # Windows ends the process by itself
-            loop.add_signal_handler(signal.SIGTERM, server.stop, 0)
+            for number in _ENDS:
+                loop.add_signal_handler(number, server.stop, 0)
         return await server.serve(reader, writer)
 
     return asyncio.run(run())

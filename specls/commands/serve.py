@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import logging
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from specls.errors import SettingsError
 
@@ -153,13 +154,15 @@ def _check_stdio(arguments: argparse.Namespace) -> None:
 
 def _set_up_logging(file: Path | None, level: str) -> None:
     """Log to a file or stderr. Only ``debug`` lets pygls write what clients send."""
-    handler: logging.Handler
+    handler: logging.FileHandler | logging.StreamHandler[TextIO]
     try:
         handler = logging.FileHandler(file, encoding="utf-8") if file else logging.StreamHandler()
     except OSError as error:
         raise SettingsError(f"The log file can't be written: {error}") from error
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=level.upper(), handlers=[handler])
+    # Where llama.cpp takes the process down with it, the log says in which call.
+    faulthandler.enable(handler.stream or sys.stderr)
     if level != "debug":
         logging.getLogger("pygls").setLevel(logging.CRITICAL + 1)
         logging.getLogger("asyncio").setLevel(logging.WARNING)

@@ -45,6 +45,11 @@ def close_after_shutdown(client: RawClient) -> None:
     client.close_stdin()
 
 
+def hang_up(client: RawClient) -> None:
+    """What a terminal does that's closed."""
+    client.process.send_signal(signal.SIGHUP)
+
+
 def terminate(client: RawClient) -> None:
     """What a process manager does."""
     client.process.send_signal(signal.SIGTERM)
@@ -56,6 +61,7 @@ ENDS = [
     (close_after_shutdown, 0),
     (RawClient.close_stdin, 1),
     (terminate, 0),
+    (hang_up, 0),
 ]
 
 
@@ -157,6 +163,16 @@ def test_a_client_that_does_not_read_keeps_no_server(
     end(client)
     client.process.wait(60)
     assert "Traceback" not in client.log()
+
+
+def test_a_process_that_is_taken_down_says_where(start: Start) -> None:
+    """When native code ends the process, the log has the call, for whoever reports it."""
+    client = start()
+    initialize(client, NO_MODEL)
+    client.process.send_signal(signal.SIGABRT)
+    assert client.wait_for_end() == -signal.SIGABRT
+    assert "Fatal Python error: Aborted" in client.log()
+    assert "specls/serving.py" in client.log()
 
 
 def test_a_server_that_was_never_initialized_ends(start: Start) -> None:
