@@ -145,15 +145,17 @@ class Terminal:
         return Screen(tuple(rows), column, row)
 
     def until(self, wanted: Callable[[Screen], bool], seconds: float = DEADLINE) -> Screen:
-        """Wait until the screen is as wanted; that screen.
+        """Wait until the screen is as wanted, twice in a row; that screen.
+
+        One look may come while a program is drawing.
 
         Raises:
             AssertionError: it wasn't in time; the message has the last screen.
         """
         end = monotonic() + seconds
-        while not wanted(screen := self.screen()):
+        while not (wanted(self.screen()) and wanted(screen := self.screen())):
             if monotonic() > end:
-                raise AssertionError(f"The screen never was as wanted:\n{screen.text}")
+                raise AssertionError(f"The screen never was as wanted:\n{self.screen().text}")
             threading.Event().wait(_POLL)
         return screen
 

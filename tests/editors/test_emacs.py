@@ -117,6 +117,8 @@ def test_ghost_text_is_shown_and_accepted(opened: Open, kind: str) -> None:
     screen = seen.until(lambda screen: not ghost(screen))
     assert screen.lines[:2] == ["def mul(a, b):", "    return a * b"]
     assert (screen.column, screen.row) == (len("    return a * b"), 1)
+    told = talk.until(lambda: talk.params("workspace/executeCommand"))
+    assert [each["command"] for each in told] == ["specls.didAcceptCompletion"]
     saved(seen, talk, "def mul(a, b):\n    return a * b")
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from tests.e2e.rawclient import ROOT
 from tests.editors.conversation import CACHE, Conversation, artefact
+from tests.editors.recorder import said
 from tests.editors.terminal import Terminal, terminal
 
 pytestmark = pytest.mark.editors
@@ -72,6 +73,12 @@ def opened(tmp_path: Path) -> Iterator[Open]:
             return stack.enter_context(helix(talk, talk.write("a.py", text))), talk
 
         yield start
+
+
+def loaded(talk: Conversation) -> bool:
+    """Whether Helix was told that the model is loaded: it shows a progress for that."""
+    told = said(talk.log, "server", "$/progress")
+    return any(each["params"]["value"]["kind"] == "end" for each in told)
 
 
 def saved(seen: Terminal, talk: Conversation, text: str) -> None:
@@ -142,7 +149,7 @@ def test_the_real_model_suggests(tmp_path: Path) -> None:
     talk = Conversation(tmp_path)
     file = talk.write("a.py", "def add(a, b):\n    return a + b\n\n\n")
     with helix(talk, file) as seen:
-        talk.until_ready(240)
+        talk.until(lambda: loaded(talk), 240)
         seen.type("def multiply(a, b):")
         seen.keys("Enter")
         seen.type("ret")

@@ -94,6 +94,8 @@ def test_ghost_text_is_shown_and_accepted(opened: Open) -> None:
     screen = seen.until(lambda screen: not ghost(screen))
     assert screen.lines[:2] == ["def mul(a, b):", "    return a * b"]
     assert (screen.column, screen.row) == (len("    return a * b"), 1)
+    told = talk.until(lambda: talk.params("workspace/executeCommand"))
+    assert [each["command"] for each in told] == ["specls.didAcceptCompletion"]
     saved(seen, talk, "def mul(a, b):\n    return a * b\n")
 
 
@@ -236,6 +238,35 @@ def test_another_suggestion_is_shown(opened: Open) -> None:
     talk.until(
         lambda: talk.params("textDocument/inlineCompletion")[-1]["context"] == {"triggerKind": 1}
     )
+
+
+def test_what_the_server_does_can_be_seen(opened: Open) -> None:
+    """:Specls says how it is, what it counted and what the model is given."""
+    seen, talk = opened("x = 1\n")
+    talk.until_ready()
+    seen.type(":Specls status\n")
+    seen.until_text("specls: scripted is ready.")
+    seen.type(":Specls stats\n")
+    seen.until_text("target: scripted")
+    seen.type(":q\n:Specls context\n")
+    seen.until_text("kind: marker")
+    seen.type(":q\n:Specls log\n")
+    seen.until_text("specls://log")
+    seen.type(":q\n:Specls nothing\n")
+    seen.until_text("there is no :Specls nothing")
+
+
+def test_suggestions_are_turned_off_and_on(opened: Open) -> None:
+    """Off, nothing is asked and the status line says so."""
+    seen, talk = opened()
+    seen.type(":Specls disable\n")
+    seen.until_text("a.py specls off")
+    asked = len(talk.editor("textDocument/inlineCompletion"))
+    seen.type("ix = \x1b:Specls enable\n")
+    seen.until_text("specls\n")
+    assert len(talk.editor("textDocument/inlineCompletion")) == asked
+    seen.type("A")
+    seen.until(lambda screen: ghost(screen) == ["add(1, 2)"])
 
 
 def test_a_missing_program_is_one_message(tmp_path: Path) -> None:

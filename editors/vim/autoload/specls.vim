@@ -200,7 +200,8 @@ def Finish(accepted: dict<any>)
   if type(command) == v:t_dict
     server.Request('workspace/executeCommand', {
       command: command.command, arguments: get(command, 'arguments', []),
-    }, (_) => 0)
+    }, (_) => {
+    })
   endif
   tick = b:changedtick
   Later()
@@ -254,7 +255,7 @@ export def Statusline(): string
     return 'specls off'
   endif
   var state = server.State()
-  if state.state == 'ready'
+  if state.state == 'ready' || state.state == 'busy'
     return 'specls'
   elseif state.state == 'loading'
     return $'specls {get(state, 'progress', 0)}%'

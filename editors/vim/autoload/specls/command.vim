@@ -10,16 +10,8 @@ import autoload './utf16.vim'
 
 def Actions(): dict<func()>
   return {
-    context: Context,
-    disable: () => specls.Enable(false),
-    enable: () => specls.Enable(true),
-    log: () => Scratch('log', server.Log()),
-    restart: server.Restart,
-    start: Start,
-    stats: () => Ask('specls/stats', {}),
-    status: () => server.Say(Status(), 'None'),
-    stop: server.Stop,
-    toggle: () => specls.Enable(!specls.Enabled()),
+    context: Context, disable: Disable, enable: Enable, log: Log, restart: server.Restart,
+    start: Start, stats: Stats, status: Status, stop: server.Stop, toggle: Toggle,
   }
 enddef
 
@@ -41,8 +33,32 @@ def Start()
   documents.OpenAll()
 enddef
 
+def Disable()
+  specls.Enable(false)
+enddef
+
+def Enable()
+  specls.Enable(true)
+enddef
+
+def Toggle()
+  specls.Enable(!specls.Enabled())
+enddef
+
+def Log()
+  Scratch('log', server.Log())
+enddef
+
+def Stats()
+  Ask('specls/stats', {})
+enddef
+
+def Status()
+  server.Say(Sentence(), 'None')
+enddef
+
 # What the server does, in a sentence.
-def Status(): string
+def Sentence(): string
   if !specls.Enabled()
     return 'suggestions are turned off: `:Specls enable`'
   elseif !options.Wants(bufnr())

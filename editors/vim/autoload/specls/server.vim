@@ -230,7 +230,10 @@ enddef
 def Follow(told: dict<any>)
   var before = state.state
   state = told
-  redrawstatus
+  # 'busy' comes and goes with each key, and is shown nowhere.
+  if told.state != before && told.state != 'busy' && before != 'busy' || told.state == 'loading'
+    redrawstatus
+  endif
   if told.state == 'ready' && before == 'loading'
     for Call in on_loaded
       Call()
