@@ -189,6 +189,17 @@ class Models:
         if runtime is not None:
             runtime.close()
 
+    def pause(self, status: Status) -> None:
+        """The engine doesn't get on: nothing is asked of it until :meth:`go_on`."""
+        self.answers = False
+        self._tell(self._number, status)
+
+    def go_on(self) -> None:
+        """The engine gets on again."""
+        if self.status.state is State.FAILED and self.runtime is not None:
+            self.answers = True
+            self._tell(self._number, Status(State.READY, 1.0))
+
     def crashed(self, status: Status) -> None:
         """The engine can't be trusted any more: free it, and keep nothing of what it held.
 

@@ -207,6 +207,8 @@ class CompletionService:
         """What the model would be given at a place now; nothing where it wouldn't be asked."""
         if (reason := self._why_excluded(snapshot)) is not None:
             return Context(excluded=reason)
+        if not self.models.answers:
+            return Context()
         request = Request(snapshot, position, self.settings_of(snapshot.uri))
 
         def look() -> Context:
@@ -352,6 +354,7 @@ class CompletionService:
                 raise Cancelled("The models were unloaded.")
             return complete(runtime, request, cancel, tell)
 
+        self._shared.watch.begin()
         answer = asyncio.wrap_future(self._worker.submit(Priority.REQUEST, job))
         answer.add_done_callback(_retrieve)
         return Running(request, cancel, answer, asyncio.get_running_loop().create_future())

@@ -14,6 +14,7 @@ from specls.service.background import Background
 from specls.service.interface import Loader, Runtime
 from specls.service.models import Models, State, Status
 from specls.service.recovery import AGAIN, OFF, Recovery, is_crash
+from specls.service.watch import STUCK, Watch
 from specls.service.worker import Worker
 from specls.settings import Settings
 
@@ -65,6 +66,7 @@ class Shared:
         self._loading: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self.worker.on_error = self._failed
+        self.watch = Watch(self._beat, self._stuck, self.models.go_on)
 
     def join(self, member: Member) -> int:
         """Take a connection in; a number that is its own."""
@@ -137,6 +139,19 @@ class Shared:
             return
         more = self.recovery.crashed(restart)
         self.models.crashed(again if more else Status(State.OFF, message=OFF))
+
+    def _beat(self) -> object:
+        """What changes while the engine gets on; None while it has nothing to do."""
+        job, runtime = self.worker.job, self.models.runtime
+        if job is None or runtime is None:
+            return None
+        return job, runtime.engine.target.decoded_tokens
+
+    def _stuck(self) -> None:
+        if self.models.answers:
+            logger.error("The engine doesn't get on.")
+            self._free()
+            self.models.pause(Status(State.FAILED, message=STUCK))
 
     def _busy(self) -> bool:
         return any(each.busy for each in self._members)

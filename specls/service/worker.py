@@ -33,6 +33,8 @@ class Worker:
         self._jobs: queue.PriorityQueue[tuple[int, int, Callable[[], None]]]
         self._jobs = queue.PriorityQueue()
         self._order = itertools.count()
+        self.job: int | None = None
+        """The number of the job that runs."""
         # A daemon: a client that dies while a graph is computed must not keep the process.
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
@@ -65,8 +67,9 @@ class Worker:
     def _run(self) -> None:
         priority = None
         while priority != Priority.STOP:
-            priority, _, job = self._jobs.get()
+            priority, self.job, job = self._jobs.get()
             job()
+            self.job = None
             del job  # it would be kept, and all that it knows, until another one comes
 
 
