@@ -19,6 +19,8 @@ VERSIONS = ("0.10", "0.11", "0.12")
 
 
 METHOD = "textDocument/inlineCompletion"
+SETTINGS = {"alternatives": 3, "confidence": 0.0, "answerBudgetMs": 0}
+"""What is suggested depends neither on the machine nor on how sure the model is."""
 GHOST, HINT = "38;5;244", "38;5;178"
 _INIT = """
 vim.opt.runtimepath:prepend('{plugin}')
@@ -51,7 +53,7 @@ def nvim(version: str, talk: Conversation, file: Path, **settings: object) -> It
     """Neovim with this file and the plugin."""
     options = {
         "cmd": talk.command,
-        "settings": {**talk.settings, "alternatives": 3, **settings},
+        "settings": {**talk.settings, **SETTINGS, **settings},
         "keymaps": True,
     }
     init = talk.folder / "init.lua"

@@ -49,7 +49,10 @@ end
 ---@return string[]?
 function M.program(config)
   local command = M.command(config)
-  if type(command) ~= 'table' then
+  if type(command) == 'function' then
+    local program = M.find()
+    return program and { program } or nil
+  elseif not command then
     return nil
   end
   local serve = vim.fn.index(command, 'serve')

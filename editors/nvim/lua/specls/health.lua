@@ -42,8 +42,7 @@ end
 ---@return string[]? program
 local function check_program(config)
   if type(config.cmd) == 'function' then
-    health.info('The server runs in Neovim itself: `cmd` is a function.')
-    return nil
+    health.info('`cmd` is a function, such as a connection to a server that runs already.')
   end
   local program = executable.program(config)
   if not program then
