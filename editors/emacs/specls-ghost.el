@@ -10,6 +10,7 @@
 
 (require 'cl-lib)
 (require 'specls-client)
+(require 'specls-text)
 
 (defface specls-ghost '((t :inherit shadow))
   "Text that is suggested."
@@ -63,7 +64,7 @@ Nil if it can't be shown."
   "The column where RANGE has its END, :start or :end, in LINE.
 COLUMN where there is no range."
   (if range
-      (specls-client-column line (plist-get (plist-get range end) :character))
+      (specls-text-column line (plist-get (plist-get range end) :character))
     column))
 
 (defun specls-ghost--rest (ghost)
@@ -195,7 +196,7 @@ Return whether that was all of it."
          (length (- (point) (specls-ghost-start ghost)))
          (part (substring text 0 length)))
     (cl-incf (specls-ghost-done ghost)
-             (+ (specls-client-units part)
+             (+ (specls-text-units part)
                 (if (specls-ghost-crlf ghost) (cl-count ?\n part) 0)))
     (setf (specls-ghost-text ghost) (substring text length)
           (specls-ghost-start ghost) (copy-marker (point)))

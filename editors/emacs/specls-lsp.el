@@ -4,7 +4,6 @@
 ;; Version: 0.1.0
 ;; Package-Requires: ((emacs "28.1") (lsp-mode "10.0.0"))
 ;; Keywords: convenience, languages, completion
-;; URL: https://github.com/specls/specls
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
@@ -24,6 +23,7 @@
 (require 'lsp-inline-completion)
 (require 'specls-client)
 (require 'specls-ghost)
+(require 'specls-text)
 
 (defcustom specls-lsp-modes '(prog-mode text-mode conf-mode)
   "Major modes (or parents of them) where `lsp-mode' starts specls."
@@ -110,7 +110,7 @@
       (setq lsp-inline-completion--start-point (point))
       (lsp-notify "textDocument/didPartiallyAcceptCompletion"
                   (list :item item
-                        :acceptedLength (specls-client-units
+                        :acceptedLength (specls-text-units
                                          (substring text 0 (- (point) start)))))
       (when range
         (let ((here (lsp--cur-position)))

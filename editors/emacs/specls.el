@@ -4,7 +4,6 @@
 ;; Version: 0.1.0
 ;; Package-Requires: ((emacs "28.1"))
 ;; Keywords: convenience, languages, completion
-;; URL: https://github.com/specls/specls
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
@@ -22,7 +21,9 @@
 ;;; Code:
 
 (require 'specls-client)
+(require 'specls-documents)
 (require 'specls-ghost)
+(require 'specls-text)
 
 (defcustom specls-delay 0.05
   "Seconds without a key until the server is asked."
@@ -87,8 +88,8 @@ When they are shown, THEN is called."
               (place (specls-ghost-place)))
           (specls-client-request
            :textDocument/inlineCompletion
-           (list :textDocument (specls-client-document)
-                 :position (specls-client-position (point))
+           (list :textDocument (specls-documents-identifier)
+                 :position (specls-text-position (point))
                  :context (list :triggerKind kind))
            (lambda (result)
              (when (buffer-live-p buffer)
@@ -190,11 +191,11 @@ While ghost text is shown:
   (cond (specls-mode
          (setq specls--tick (buffer-chars-modified-tick))
          (add-hook 'post-command-hook #'specls--after-command nil t)
-         (specls-client-attach))
+         (specls-documents-attach))
         (t
          (remove-hook 'post-command-hook #'specls--after-command t)
          (specls-dismiss)
-         (specls-client-detach))))
+         (specls-documents-detach))))
 
 (defun specls--turn-on ()
   "Turn `specls-mode' on in files where code or text is written."

@@ -4,6 +4,7 @@ vim9script
 
 import autoload './specls/documents.vim'
 import autoload './specls/ghost.vim'
+import autoload './specls/offer.vim'
 import autoload './specls/options.vim'
 import autoload './specls/server.vim'
 import autoload './specls/suggestion.vim'
@@ -12,8 +13,6 @@ import autoload './specls/utf16.vim'
 const INVOKED = 1
 const AUTOMATIC = 2
 
-var suggestions: list<dict<any>> = []
-var chosen = 0
 var enabled = true
 
 # The request that runs: its number in the protocol, and the place where it was made.
@@ -32,6 +31,11 @@ enddef
 export def Entered()
   documents.Open(bufnr())
   documents.Focus(bufnr())
+enddef
+
+# The server is gone.
+def Gone()
+  offer.Drop(true)
 enddef
 
 # The filetype was set, perhaps to another one.
@@ -53,19 +57,19 @@ export def Moved()
   var changed = b:changedtick != tick
   tick = b:changedtick
   if pumvisible()
-    Drop(true)
-  elseif Current() != suggestion.NONE && suggestion.Rest(Current()) != ''
-    Show()
+    offer.Drop(true)
+  elseif offer.Fits()
+    offer.Show()
   elseif changed
-    Drop(true)
+    offer.Drop(true)
     Later()
   elseif asked == 0
-    Drop(true)
+    offer.Drop(true)
   endif
 enddef
 
 export def InsertLeft()
-  Drop(true)
+  offer.Drop(true)
   Forget()
 enddef
 
@@ -119,50 +123,14 @@ def Answered(answer: dict<any>, place: dict<any>)
   endif
   var made = mapnew(items, (_, item) => suggestion.Make(item, place))
     ->filter((_, each) => suggestion.Rest(each) != '')
-  if empty(made) && suggestion.Rest(Current()) != ''
-    return
+  if !empty(made) || !offer.Fits()
+    offer.Take(made)
   endif
-  Drop(true)
-  suggestions = made
-  Show()
-enddef
-
-# -- what is seen ---------------------------------------------------------------------------
-
-def Current(): dict<any>
-  return get(suggestions, chosen, suggestion.NONE)
 enddef
 
 # Whether a suggestion is shown that can be accepted.
 export def Visible(): bool
-  return ghost.Seen() != '' && suggestion.Rest(Current()) != ''
-enddef
-
-def Show()
-  var current = Current()
-  var rest = suggestion.Rest(current)
-  if rest == ''
-    ghost.Hide()
-    return
-  endif
-  ghost.Show(rest, current.replaced)
-  if !current.shown
-    current.shown = true
-    server.Notify('textDocument/didShowCompletion', {item: current.item})
-  endif
-enddef
-
-# Take the suggestions away, and tell the server what became of the one that was shown:
-# whether it was `ignored`, or dismissed.
-def Drop(ignored: bool)
-  ghost.Hide()
-  for each in suggestions
-    if each.shown
-      server.Notify('specls/didRejectCompletion', {item: each.item, ignored: ignored})
-    endif
-  endfor
-  suggestions = []
-  chosen = 0
+  return offer.Visible()
 enddef
 
 # -- what users do --------------------------------------------------------------------------
@@ -172,7 +140,7 @@ export def Accept(amount = 'all')
   if !Visible()
     return
   endif
-  var current = Current()
+  var current = offer.Current()
   var rest = suggestion.Rest(current)
   var piece = amount == 'word' ? suggestion.Word(rest) : amount == 'line' ? suggestion.Line(rest) : rest
   var whole = piece == rest || piece == ''
@@ -185,17 +153,14 @@ export def Accept(amount = 'all')
     server.Notify('textDocument/didPartiallyAcceptCompletion', {
       item: current.item, acceptedLength: suggestion.Accepted(current),
     })
-    suggestions = [current]
-    chosen = 0
     tick = b:changedtick
-    Show()
+    offer.Keep(current)
   endif
 enddef
 
 # It's all in the buffer.
 def Finish(accepted: dict<any>)
-  suggestions = []
-  chosen = 0
+  offer.Clear()
   var command = get(accepted.item, 'command', v:null)
   if type(command) == v:t_dict
     server.Request('workspace/executeCommand', {
@@ -210,7 +175,7 @@ enddef
 # Take the suggestion away until something is typed.
 export def Dismiss()
   Forget()
-  Drop(false)
+  offer.Drop(false)
 enddef
 
 # Ask for suggestions here, more than one if there are.
@@ -220,16 +185,13 @@ enddef
 
 # Show another suggestion; where there is only one, ask for more.
 export def Next(step = 1)
-  if len(suggestions) > 1
-    chosen = (chosen + step) % len(suggestions)
-    Show()
+  if offer.Cycle(step)
     return
   endif
   var seen = ghost.Seen()
   Ask(INVOKED, () => {
-    if len(suggestions) > 1 && ghost.Seen() == seen
-      chosen = (chosen + step) % len(suggestions)
-      Show()
+    if ghost.Seen() == seen
+      offer.Cycle(step)
     endif
   })
 enddef
@@ -272,4 +234,4 @@ enddef
 server.on_ready->add(documents.OpenAll)
 server.on_loaded->add(Later)
 server.on_end->add(documents.ForgetAll)
-server.on_end->add(() => Drop(true))
+server.on_end->add(Gone)

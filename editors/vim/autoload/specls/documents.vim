@@ -7,6 +7,7 @@ vim9script
 
 import autoload './options.vim'
 import autoload './server.vim'
+import autoload './uri.vim'
 
 # By number of the buffer: uri, version, lines (how many the server has), listener.
 var known: dict<dict<any>> = {}
@@ -47,7 +48,7 @@ def UriOf(buffer: number): string
   if name =~ '^[A-Za-z][A-Za-z0-9+.-]\+://'
     return name
   endif
-  return name == '' ? $'untitled:Untitled-{buffer}' : server.Uri(name)
+  return name == '' ? $'untitled:Untitled-{buffer}' : uri.Of(name)
 enddef
 
 # Tell the server of a buffer, if there are to be suggestions in it.
@@ -60,12 +61,12 @@ export def Open(buffer: number)
     return
   endif
   var filetype = getbufvar(buffer, '&filetype')
-  var uri = UriOf(buffer)
+  var name = UriOf(buffer)
   known[string(buffer)] = {
-    uri: uri, version: 1, lines: LineCount(buffer), listener: listener_add(Changed, buffer),
+    uri: name, version: 1, lines: LineCount(buffer), listener: listener_add(Changed, buffer),
   }
   server.Notify('textDocument/didOpen', {textDocument: {
-    uri: uri, languageId: get(LANGUAGES, filetype, filetype), version: 1, text: Text(buffer),
+    uri: name, languageId: get(LANGUAGES, filetype, filetype), version: 1, text: Text(buffer),
   }})
 enddef
 

@@ -3,6 +3,7 @@ vim9script
 # The server's process and what is said to it.
 
 import autoload './options.vim'
+import autoload './uri.vim'
 
 # Restarts after a crash: so many, each after twice the time (milliseconds) of the one
 # before; counted anew after so many seconds without one.
@@ -102,8 +103,8 @@ def Parameters(): dict<any>
   return {
     processId: getpid(),
     clientInfo: {name: 'Vim', version: $'{v:versionlong / 1000000}.{v:versionlong / 10000 % 100}.{v:versionlong % 10000}'},
-    rootUri: Uri(folder),
-    workspaceFolders: [{uri: Uri(folder), name: fnamemodify(folder, ':t')}],
+    rootUri: uri.Of(folder),
+    workspaceFolders: [{uri: uri.Of(folder), name: fnamemodify(folder, ':t')}],
     initializationOptions: options.Get('settings'),
     capabilities: {
       general: {positionEncodings: ['utf-16']},
@@ -246,24 +247,4 @@ export def Sentence(): string
   var parts = [get(state, 'message', ''), get(state, 'remedy', '')]
   var told = filter(parts, (_, part) => type(part) == v:t_string && part != '')
   return empty(told) ? state.state : join(told, ' ')
-enddef
-
-# -- names --------------------------------------------------------------------------------
-
-# The URI of a file.
-export def Uri(path: string): string
-  var name = fnamemodify(path, ':p')
-  if has('win32')
-    name = '/' .. substitute(name, '\\', '/', 'g')
-  endif
-  if len(name) > 1
-    name = substitute(name, '/$', '', '')
-  endif
-  return 'file://' .. substitute(name, '[^A-Za-z0-9_.~/-]', (each) => Bytes(each[0]), 'g')
-enddef
-
-def Bytes(character: string): string
-  return range(strlen(character))
-    ->mapnew((_, at) => printf('%%%02X', char2nr(strpart(character, at, 1))))
-    ->join('')
 enddef
