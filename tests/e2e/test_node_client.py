@@ -50,8 +50,9 @@ def seen(library: Path) -> Any:
 def test_it_completes_and_cancels(seen: Any) -> None:
     """A change and a request behind it are counted in UTF-16; a cancelled request gets its code."""
     (item,) = seen["items"]
-    assert item["insertText"] == "🤗 = x +'é 🤗'"
-    assert item["range"]["end"] == {"line": 0, "character": 8}
+    assert item["insertText"] == " = x +'é 🤗'"
+    start, end = item["range"]["start"], item["range"]["end"]
+    assert (start, end) == ({"line": 0, "character": 2}, {"line": 0, "character": 8})
     assert seen["cancelled"] == CANCELLED
 
 
