@@ -47,11 +47,17 @@ Bytes that aren't characters are replaced."
   "The whole text of the buffer."
   (save-restriction (widen) (specls-text-of (point-min) (point-max))))
 
+(defconst specls-text--path-characters
+  (let ((allowed (copy-sequence url-path-allowed-chars)))
+    (aset allowed ?% nil)
+    allowed)
+  "Which characters stay as they are in the URI of a file.")
+
 (defun specls-text-uri (file)
   "The URI of FILE."
   (let ((path (expand-file-name (or (file-remote-p file 'localname) file))))
     (concat "file://" (unless (string-prefix-p "/" path) "/")
-            (url-hexify-string path url-path-allowed-chars))))
+            (url-hexify-string path specls-text--path-characters))))
 
 (provide 'specls-text)
 ;;; specls-text.el ends here

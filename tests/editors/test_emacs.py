@@ -84,10 +84,13 @@ def opened(tmp_path: Path) -> Iterator[Open]:
     with ExitStack() as stack:
 
         def start(
-            text: str = "", rules: Mapping[str, str] = RULES, kind: str = _OWN
+            text: str = "",
+            rules: Mapping[str, str] = RULES,
+            kind: str = _OWN,
+            name: str = "a.py",
         ) -> tuple[Terminal, Conversation]:
             talk = Conversation(tmp_path, rules)
-            return stack.enter_context(emacs(talk, talk.write("a.py", text), kind)), talk
+            return stack.enter_context(emacs(talk, talk.write(name, text), kind)), talk
 
         yield start
 
@@ -241,6 +244,13 @@ def test_an_answer_that_comes_too_late_is_dropped(opened: Open, kind: str) -> No
     seen.keys("C-a")
     screen = seen.until(lambda screen: screen.column == 0)
     assert (screen.lines[0], ghost(screen)) == ("x =", [])
+
+
+def test_a_file_is_called_what_the_protocol_calls_it(opened: Open) -> None:
+    """Blanks and letters of all kinds are escaped in its URI."""
+    _, talk = opened(name="ä b%.py")
+    told = talk.params("textDocument/didOpen")[0]["textDocument"]
+    assert told["uri"] == (talk.folder / "ä b%.py").as_uri()
 
 
 def test_the_server_has_what_the_buffer_has(opened: Open) -> None:

@@ -123,6 +123,16 @@ def test_several_lines_keep_their_indentation(opened: Open) -> None:
     saved(seen, talk, "def f():\n    if value:\n        return 1\n")
 
 
+def test_line_endings_stay_those_of_the_file(opened: Open) -> None:
+    """A file with CRLF has only CRLF afterwards."""
+    seen, talk = opened("def f():\r\n    \r\n")
+    seen.keys("End")
+    seen.type("if val")
+    seen.until_text("value: …")
+    seen.keys("Tab", "Enter")
+    saved(seen, talk, "def f():\r\n    if value:\r\n        return 1\r\n")
+
+
 def test_columns_are_right_behind_an_emoji(opened: Open) -> None:
     """Helix prefers to count bytes, and the server agrees."""
     seen, talk = opened()

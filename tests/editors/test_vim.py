@@ -216,6 +216,13 @@ def test_an_answer_that_comes_too_late_is_dropped(opened: Open) -> None:
     assert (screen.lines[0], ghost(screen)) == ("x =", [])
 
 
+def test_a_file_is_called_what_the_protocol_calls_it(opened: Open) -> None:
+    """Blanks and letters of all kinds are escaped in its URI."""
+    _, talk = opened(name="ä b%.py")
+    told = talk.params("textDocument/didOpen")[0]["textDocument"]
+    assert told["uri"] == (talk.folder / "ä b%.py").as_uri()
+
+
 def test_the_server_has_what_the_buffer_has(opened: Open) -> None:
     """After edits of all kinds, undone and done again, both have the same text."""
     seen, talk = opened("a\nb\nc\nd\n", {})
