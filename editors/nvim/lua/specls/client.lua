@@ -9,6 +9,13 @@ local M = {}
 --- Filetypes that the protocol calls something else.
 local LANGUAGES = { cs = 'csharp', sh = 'shellscript', tex = 'latex', text = 'plaintext' }
 
+--- The protocol's name of a language.
+---@param filetype string
+---@return string
+function M.language(filetype)
+  return LANGUAGES[filetype] or filetype
+end
+
 ---@return table
 local function capabilities()
   local all = vim.lsp.protocol.make_client_capabilities() ---@type table
@@ -81,7 +88,7 @@ function M.config(config, settings, command, root, ended)
     settings = { specls = settings },
     handlers = handlers,
     get_language_id = function(_, filetype)
-      return LANGUAGES[filetype] or filetype
+      return M.language(filetype)
     end,
     on_init = function(client)
       if config.display == 'specls' then

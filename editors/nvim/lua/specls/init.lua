@@ -96,6 +96,7 @@ function M.toggle(scope, on)
     on = not switch.get(scope)
   end
   switch.set(scope, on)
+  require('specls.server').switch(scope, on)
   if not on then
     inline.hide()
   end

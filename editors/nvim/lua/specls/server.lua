@@ -186,6 +186,18 @@ function M.configure(changes)
   end
 end
 
+--- Have the server do nothing where nothing is wanted of it.
+---@param scope specls.Scope  of a buffer it isn't told: other buffers may be like it
+---@param on boolean
+function M.switch(scope, on)
+  if scope == 'global' then
+    M.configure({ enabled = on })
+  elseif scope == 'language' then
+    local language = client_of.language(vim.bo.filetype)
+    M.configure({ enable = vim.tbl_extend('force', settings.enable or {}, { [language] = on }) })
+  end
+end
+
 --- The settings that the server was told.
 ---@return table<string, any>
 function M.settings()
