@@ -7,4 +7,4 @@ cache=${SPECLS_EDITORS:-$HOME/.cache/specls-editors}
 "$here/unpack_debian.sh" "$cache/emacs" \
   elpa-lsp-mode=10.0.0-1 elpa-dash=2.20.0+dfsg-1 elpa-f=0.21.0-1 elpa-ht=2.3-3 elpa-lv=0.15.0-4 \
   elpa-markdown-mode=2.8-1 elpa-s=1.13.0-2 elpa-spinner=1.7.4-3 elpa-compat=31.1.0.0+dfsg-1 \
-  elpa-package-lint
+  elpa-package-lint=0.26-2
