@@ -96,10 +96,10 @@ def wish(line: int, character: int, uri: str = URI, **context: object) -> Messag
 
 
 def complete(client: RawClient, line: int, character: int, uri: str = URI) -> list[Message]:
-    """Ask for a completion and wait; the items."""
+    """Ask for a completion and wait; the items, without the command that has an id of its own."""
     result = client.call("textDocument/inlineCompletion", wish(line, character, uri))
     items: list[Message] = result["items"]
-    return items
+    return [{key: value for key, value in item.items() if key != "command"} for item in items]
 
 
 LONG = {"prefixTokens": 512, "maxTokens": 512}
