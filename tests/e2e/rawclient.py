@@ -92,6 +92,8 @@ class RawClient:
         self.log_path = log
         self.handlers: dict[str, Handler] = {"window/workDoneProgress/create": lambda _params: None}
         self.received: list[Message] = []
+        self.on_message: Callable[[Message], None] = lambda _message: None
+        """Called on the reader's thread with each message, as soon as it's there."""
         self.stray = b""
         """What came on stdout and isn't a message."""
         self._asked: list[Message] = []
@@ -286,6 +288,7 @@ class RawClient:
         return buffer
 
     def _take(self, message: Message) -> None:
+        self.on_message(message)
         if "method" in message and "id" in message:
             self._answer(message)
         with self._changed:

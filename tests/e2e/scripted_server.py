@@ -13,6 +13,7 @@ import asyncio
 import logging
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -39,7 +40,7 @@ from tests.fakes import END, PREFIX, ByteTokenizer, ScriptedModel
 
 ANSWER, SEEN = "scripted/answer", "scripted/seen"
 CRASH, HOLD, TEXT = "scripted/crash", "scripted/hold", "scripted/text"
-LATER = "scripted/later"
+LATER, SLOW = "scripted/later", "scripted/slow"
 
 
 class Author:
@@ -51,6 +52,8 @@ class Author:
         """Whether the answer begins anew when it's at its end."""
         self.crashes = 0
         """How many of the next passes fail."""
+        self.pass_seconds = 0.0
+        """How long a pass takes at the least."""
         self.pause: list[int] = []
         """What it writes before it waits for ``go``."""
         self.go = threading.Event()
@@ -179,6 +182,7 @@ class ScriptedLoader:
 
     def _decoding(self) -> None:
         self.wait("decode")
+        time.sleep(self.author.pass_seconds)
         if self.author.crashes:
             self.author.crashes -= 1
             raise OSError("the device is gone")
@@ -240,6 +244,10 @@ def _register(server: Server, loader: ScriptedLoader) -> None:
     @server.feature(CRASH)
     def crash(params: Any) -> None:
         loader.author.crashes = int(params["passes"])
+
+    @server.feature(SLOW)
+    def slow(params: Any) -> None:
+        loader.author.pass_seconds = float(params["milliseconds"]) / 1000
 
     @server.feature(HOLD)
     def hold(params: Any) -> None:
