@@ -91,3 +91,12 @@ class DecodeFailed(EngineError):
 
 class Cancelled(SpeclsError):
     """The caller gave up. What was computed before is kept."""
+
+
+_LONGEST = 100
+
+
+def short(value: object) -> str:
+    """What fits into a message to people, of something that may be long."""
+    text = str(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

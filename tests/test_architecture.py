@@ -21,7 +21,7 @@ ALLOWED = {
     "specls.errors": set(),
     "specls.core": {"specls.errors"},
     "specls.metrics": {"specls.core"},
-    "specls.settings": {"specls.settings"},
+    "specls.settings": {"specls.settings", "specls.errors"},
     "specls.context": {"specls.context"},
     "specls.engine": {"specls.engine", "specls.core", "specls.errors", "specls.metrics"},
     "specls.engine.llama": {

@@ -129,3 +129,22 @@ def test_models_are_for_all_folders() -> None:
     """What is about the models can be told apart."""
     project = read('model = "big"\nthreads = 2\nmaxTokens = 9\n')
     assert of_models(project).values == {"model": "big", "threads": 2}
+
+
+def test_what_is_told_is_short() -> None:
+    """Neither a long value nor a long name fills a person's screen."""
+    project = read(f'maxTokens = "{"x" * 60_000}"\n"{"y" * 5000}" = 1\n')
+    first, second = project.problems
+    assert first == Problem(
+        "line 1: maxTokens",
+        f"'{'x' * 99}… isn't allowed; it must be a whole number from 1 to 1024",
+    )
+    assert second.name == f"line 2: {'y' * 100}…"
+
+
+@pytest.mark.parametrize("name", ['"maxToken"', "'maxToken'", "maxToken", "[maxToken]"])
+def test_a_name_is_found_as_it_is_written(name: str) -> None:
+    """Names may be quoted, and be those of tables."""
+    line = name if name.startswith("[") else f"{name} = 1"
+    (problem,) = read(f"maxLines = 3\n\n{line}\n").problems
+    assert problem.name == "line 3: maxToken"

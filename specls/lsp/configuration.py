@@ -11,6 +11,7 @@ from typing import Any
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from specls.lsp.registration import of_settings
 from specls.lsp.status import without_extras
 from specls.service.projects import path_in, read_all, texts_of
 from specls.service.service import CompletionService
@@ -21,6 +22,9 @@ logger = logging.getLogger(__name__)
 
 _SECTION = "specls"
 _CONFIGURATION_SECONDS = 5.0
+_MOST_TOLD = 5
+"""Problems in one message."""
+
 _IN_EDITOR = "these settings are wrong and were ignored: "
 
 Show = Callable[[types.MessageType, str], None]
@@ -107,7 +111,7 @@ class Configuration:
 
     async def watch(self) -> None:
         """Have the client tell of changes, of settings and of project files, if it can be asked."""
-        wanted = _registrations(self._server.client_capabilities.workspace)
+        wanted = of_settings(self._server.client_capabilities.workspace)
         if not wanted:
             return
         try:
@@ -164,7 +168,8 @@ class Configuration:
             texts = await asyncio.to_thread(texts_of, self._service.roots)
             models: list[dict[str, Any]] = await self._service.models.listing() if texts else []
             here = {str(row["id"]): bool(row["present"]) for row in models}
-            self._projects = read_all(texts, here, self._projects)
+            before = self._projects
+            self._projects = await asyncio.to_thread(read_all, texts, here, before)
 
     # -- both --------------------------------------------------------------------------------
 
@@ -199,26 +204,8 @@ class Configuration:
         new = [each for each in now if each not in self._told.get(source, frozenset())]
         self._told[source] = frozenset(now)
         if new:
-            self._show(types.MessageType.Warning, introduction + "; ".join(new))
-
-
-def _registrations(
-    client: types.WorkspaceClientCapabilities | None,
-) -> list[types.Registration]:
-    """What a client can be asked to tell. Many tell of their settings without being asked."""
-    wanted: list[types.Registration] = []
-    if client is None:
-        return wanted
-    settings, files = client.did_change_configuration, client.did_change_watched_files
-    if settings is not None and settings.dynamic_registration:
-        method = types.WORKSPACE_DID_CHANGE_CONFIGURATION
-        wanted.append(types.Registration("specls-settings", method))
-    if files is not None and files.dynamic_registration:
-        method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
-        watcher = types.FileSystemWatcher(glob_pattern=f"**/{NAME}")
-        options = types.DidChangeWatchedFilesRegistrationOptions([watcher])
-        wanted.append(types.Registration("specls-project-files", method, options))
-    return wanted
+            more = [f"and {len(new) - _MOST_TOLD} more"] if len(new) > _MOST_TOLD else []
+            self._show(types.MessageType.Warning, introduction + "; ".join(new[:_MOST_TOLD] + more))
 
 
 def _section(raw: object) -> object:

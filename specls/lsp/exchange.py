@@ -30,8 +30,9 @@ from pygls.exceptions import (
 from pygls.protocol import JsonRPCNotification, JsonRPCRequestMessage, LanguageServerProtocol
 from pygls.protocol.json_rpc import JsonRPCResponseMessage
 
+from specls.errors import short
 from specls.lsp.frames import Refused
-from specls.lsp.messages import id_of, is_id, problems_of, short
+from specls.lsp.messages import id_of, is_id, problems_of
 
 logger = logging.getLogger(__name__)
 

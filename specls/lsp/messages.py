@@ -7,8 +7,9 @@ from urllib.parse import urlsplit
 
 from cattrs import transform_error
 
+from specls.errors import short
+
 _MOST_PROBLEMS = 3
-_LONGEST = 100
 
 
 def is_id(value: object) -> bool:
@@ -28,12 +29,6 @@ def is_uri(value: object) -> bool:
         return isinstance(value, str) and bool(urlsplit(value).scheme)
     except ValueError:
         return False
-
-
-def short(value: object) -> str:
-    """What fits into a message to people."""
-    text = str(value)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def problems_of(error: BaseException | None) -> str:

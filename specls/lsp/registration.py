@@ -13,6 +13,7 @@ from pygls.lsp.server import LanguageServer
 
 from specls.lsp.fallback import Fallback
 from specls.settings import Settings
+from specls.settings.project import NAME
 
 logger = logging.getLogger(__name__)
 
@@ -122,3 +123,22 @@ def _inline_options(settings: Settings) -> Options | None:
         return {"documentSelector": None, "workDoneProgress": True}
     languages = [{"language": name} for name, on in switches.items() if on and name != "*"]
     return {"documentSelector": languages, "workDoneProgress": True} if languages else None
+
+
+def of_settings(
+    client: types.WorkspaceClientCapabilities | None,
+) -> list[types.Registration]:
+    """What a client can be asked to tell of settings. Many tell of them without being asked."""
+    wanted: list[types.Registration] = []
+    if client is None:
+        return wanted
+    settings, files = client.did_change_configuration, client.did_change_watched_files
+    if settings is not None and settings.dynamic_registration:
+        method = types.WORKSPACE_DID_CHANGE_CONFIGURATION
+        wanted.append(types.Registration("specls-settings", method))
+    if files is not None and files.dynamic_registration:
+        method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+        watcher = types.FileSystemWatcher(glob_pattern=f"**/{NAME}")
+        options = types.DidChangeWatchedFilesRegistrationOptions([watcher])
+        wanted.append(types.Registration("specls-project-files", method, options))
+    return wanted

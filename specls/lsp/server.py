@@ -119,7 +119,12 @@ class Server(LanguageServer):
         """Run a coroutine beside the messages; it's cancelled when the server stops."""
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._finished)
+
+    def _finished(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.error("Something beside the messages failed", exc_info=error)
 
     def report_server_error(self, error: Exception, source: Any) -> None:
         """Write it to the log. pygls would raise a popup for each."""

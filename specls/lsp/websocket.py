@@ -42,6 +42,7 @@ class WebSocketChannel:
         """Bytes."""
         self._tasks: list[asyncio.Task[None]] = []
         self._on_end: OnEnd = lambda _problem: None
+        self._closing = False
 
     def open(self, on_body: OnBody, on_end: OnEnd) -> None:
         """See :class:`Channel`."""
@@ -61,6 +62,7 @@ class WebSocketChannel:
 
     async def close(self, seconds: float) -> None:
         """See :class:`Channel`."""
+        self._closing = True
         self._waiting.put_nowait(None)
         if self._tasks:
             sending, reading = self._tasks
@@ -79,7 +81,8 @@ class WebSocketChannel:
     async def _read(self, on_body: OnBody) -> None:
         try:
             async for message in self._connection:
-                on_body(message.encode() if isinstance(message, str) else message)
+                if not self._closing:  # else nobody is there any more to whom it could matter
+                    on_body(message.encode() if isinstance(message, str) else message)
                 await asyncio.sleep(0)  # a burst mustn't keep the others waiting
         except ConnectionClosed as error:
             logger.debug("The WebSocket was closed: %s", error)

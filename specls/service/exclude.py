@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from pathspec import GitIgnoreSpec
-
 from specls.service.folders import file_of
+from specls.settings.patterns import spec_of
 
 SECRETS = (
     # environments
@@ -84,7 +83,7 @@ SECRETS = (
 )
 """Patterns of git's ignore files, compared with the path in lower case."""
 
-_BUILT_IN = GitIgnoreSpec.from_lines(SECRETS)
+_BUILT_IN = spec_of(SECRETS)
 
 
 class Rules:
@@ -99,7 +98,7 @@ class Rules:
         completed.
         """
         self._patterns = tuple(patterns)
-        self._own = GitIgnoreSpec.from_lines(patterns)
+        self._own = spec_of(patterns)
         self._enable = dict(enable)
 
     def reason(self, path: str, language: str) -> str | None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
+from specls.settings.patterns import spec_of
+
 _MOST_BYTES = 1 << 18
 """A longer file of patterns isn't one that a person wrote."""
 
@@ -36,7 +38,9 @@ class Ignored:
         """The folder of the repository, or ``root`` where there's none."""
         if root not in self._tops:
             folders = (root, *root.parents)
-            self._tops[root] = next((each for each in folders if (each / ".git").exists()), root)
+            # Not as ``Path.exists``, which raises where somebody mayn't look.
+            here = (each for each in folders if os.path.exists(each / ".git"))  # noqa: PTH110
+            self._tops[root] = next(here, root)
         return self._tops[root]
 
     def _ignores(self, top: Path, parts: tuple[str, ...], whole: int) -> bool:
@@ -64,16 +68,16 @@ class Ignored:
 
 def _read(patterns: Path, size: int) -> GitIgnoreSpec:
     if size > _MOST_BYTES:
-        return GitIgnoreSpec.from_lines([])
+        return spec_of([])
     text = patterns.read_bytes().decode("utf-8", "replace")
     lines = [line for line in text.splitlines() if _is_pattern(line)]
-    return GitIgnoreSpec.from_lines(lines)
+    return spec_of(lines)
 
 
 def _is_pattern(line: str) -> bool:
     """Whether git would take a line; one that's wrong counts for nothing, as there."""
     try:
-        GitIgnoreSpec.from_lines([line])
+        spec_of([line])
     except ValueError:
         return False
     return True

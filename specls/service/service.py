@@ -450,8 +450,12 @@ class CompletionService:
     def displayed(self, name: str) -> None:
         """A client shows an item: see to it that what follows is there when it's accepted."""
         shown = self.suggestions.displayed(name)
-        if shown is not None and self._open.get(shown.snapshot.uri) is not None:
-            self._ahead.expect(Request(shown.snapshot, shown.position, self.settings), shown.text)
+        if shown is None or shown.snapshot.uri not in self._open:
+            return
+        snapshot = shown.snapshot
+        if self.models.answers and self._is_enabled(snapshot):
+            settings = self.settings_of(snapshot.uri)
+            self._ahead.expect(Request(snapshot, shown.position, settings), shown.text)
 
     def saved(self, snapshot: Snapshot) -> None:
         """A document was saved: make its state exact, where it was asked for last."""

@@ -107,6 +107,8 @@ class Workspace:
         """Why an open document isn't shown to the model elsewhere; None if it is."""
         excluded = view.exclusion.reason(snapshot.uri, snapshot.language)
         place = folders.place_of(snapshot.uri)
+        if excluded is None and place.file is not None:  # it may be opened through a link
+            excluded = view.exclusion.reason(quote(str(place.file)), snapshot.language)
         if excluded is not None or place.file is None or place.root is None:
             return excluded
         return "git ignores it" if self._ignored(place.file, place.root) else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from pathspec import GitIgnoreSpec
+from specls.settings.patterns import spec_of
 
 
 class Scope(Enum):
@@ -138,7 +138,7 @@ def _are_patterns(value: object) -> bool:
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
         return False
     try:
-        return len(GitIgnoreSpec.from_lines(value)) == len(value)
+        return len(spec_of(value)) == len(value)
     except ValueError:
         return False
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from specls.errors import short
 from specls.settings.definition import Definition, Form, Project, Scope
 from specls.settings.reading import Problem
 from specls.settings.values import DEFINITIONS, Settings
@@ -24,6 +25,7 @@ else:
 NAME = ".specls.toml"
 
 _AT_LINE = re.compile(r"\(at line (\d+),")
+_KEY = re.compile(r"""\s*\[?\s*(?P<quote>["']?)(?P<name>[^"'\s=.\[\]]+)(?P=quote)\s*[=.\]]""")
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,9 @@ def read_project(
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         found = _AT_LINE.search(str(error))
         where = f"line {found[1] if found else text.count(chr(10)) + 1}"
-        return ProjectFile(old, (Problem(where, f"this isn't TOML: {error}"),))
+        return ProjectFile(old, (Problem(where, f"this isn't TOML: {short(error)}"),))
     known = {definition.name: definition for definition in DEFINITIONS}
+    lines = _lines_of(text)
     values: dict[str, Any] = {}
     problems: list[Problem] = []
     for name, value in table.items():
@@ -57,7 +60,8 @@ def read_project(
         if definition is not None and refused is None:
             values[definition.field] = definition.frozen(value)
         else:
-            problems.append(Problem(f"line {_line_of(name, text)}: {name}", str(refused)))
+            where = f"line {lines.get(name, 1)}: {short(repr(name)[1:-1])}"
+            problems.append(Problem(where, str(refused)))
             if definition is not None and definition.field in old:
                 values[definition.field] = old[definition.field]
     return ProjectFile(values, tuple(problems))
@@ -100,7 +104,7 @@ def _refused(
     if definition.project is Project.NEVER:
         return "a project file can't set it"
     if not definition.accepts(value):
-        return f"{value!r} isn't allowed; it must be {definition.allowed}"
+        return f"{short(repr(value))} isn't allowed; it must be {definition.allowed}"
     return _forbidden(definition, value, models)
 
 
@@ -108,11 +112,12 @@ def _forbidden(definition: Definition, value: Any, models: Mapping[str, bool]) -
     """Why a right value is too much for a project; None if it isn't."""
     if definition.project is Project.CATALOGUE and not _is_left_open(definition, value):
         if value not in models:
-            return f"{value!r} isn't allowed; a project file names an id of `specls models list`"
+            named = "a project file names an id of `specls models list`"
+            return f"{short(repr(value))} isn't allowed; {named}"
         if not models[value]:
             return f"{value} isn't on this machine; `specls models pull {value}` fetches it"
     if definition.project is Project.LOWER and value > definition.default:
-        return f"{value!r} isn't allowed; a project file may set {definition.default} at the most"
+        return f"{value} isn't allowed; a project file may set {definition.default} at the most"
     if definition.form is Form.PATTERNS and any(each.startswith("!") for each in value):
         return "a project file can't allow what is excluded: patterns with ! are the editor's"
     return None
@@ -123,9 +128,11 @@ def _is_left_open(definition: Definition, value: object) -> bool:
     return definition.default == "auto" and value in {"auto", "none"}
 
 
-def _line_of(name: str, text: str) -> int:
-    """The line that sets a name: TOML's reader doesn't tell."""
-    key = re.escape(name)
-    begins = re.compile(rf"""\s*\[?\s*["']?{key}["']?\s*[=.\]]""")
-    lines = text.splitlines()
-    return next((at for at, line in enumerate(lines, 1) if begins.match(line)), 1)
+def _lines_of(text: str) -> dict[str, int]:
+    """The lines that set names: TOML's reader doesn't tell."""
+    found = ((_KEY.match(line), number) for number, line in enumerate(text.splitlines(), 1))
+    lines: dict[str, int] = {}
+    for match, number in found:
+        if match is not None:
+            lines.setdefault(match["name"], number)
+    return lines

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from specls.errors import short
 from specls.settings.values import DEFINITIONS, Settings
 
 
@@ -38,7 +39,7 @@ def parse(
     for name, value in raw.items():
         definition = known.get(name)
         if definition is None:
-            problems.append(Problem(str(name), f"no such setting; known are {', '.join(known)}"))
+            problems.append(Problem(short(name), f"no such setting; known are {', '.join(known)}"))
         elif value is None:
             continue
         elif definition.accepts(value):
@@ -46,6 +47,6 @@ def parse(
         else:
             kept = getattr(current or settings, definition.field)
             settings = replace(settings, **{definition.field: kept})
-            message = f"{value!r} isn't allowed; it must be {definition.allowed}"
+            message = f"{short(repr(value))} isn't allowed; it must be {definition.allowed}"
             problems.append(Problem(name, message))
     return settings, problems

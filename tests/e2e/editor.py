@@ -55,6 +55,11 @@ def wait_for_state(client: RawClient, state: str) -> Any:
     return client.poll(lambda: stats(client), lambda numbers: bool(numbers["state"] == state))
 
 
+def wait_until_idle(client: RawClient) -> Any:
+    """Wait until nothing is left to be done; the numbers then."""
+    return client.poll(lambda: stats(client), lambda numbers: bool(numbers["idle"]))
+
+
 def open_document(client: RawClient, text: str, uri: str = URI, language: str = "python") -> None:
     """Send didOpen, version 1."""
     item = {"uri": uri, "languageId": language, "version": 1, "text": text}

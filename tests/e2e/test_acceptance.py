@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.conftest import Start
-from tests.e2e.editor import change, close_document, initialize, stats
+from tests.e2e.editor import change, close_document, initialize, stats, wait_until_idle
 from tests.e2e.rawclient import Message
 from tests.e2e.scripted import COMMAND, Scripted
 from tests.e2e.scripted_server import LATER
@@ -232,7 +232,7 @@ def test_what_follows_an_accepted_suggestion_is_there_already(start: Start) -> N
         insert(server, key, 0, column)
         server.items(0, column + 1, triggerKind=AUTOMATIC)
     server.says("\ny = 1")
-    server.client.poll(lambda: stats(server.client)["idle"], bool)
+    wait_until_idle(server.client)
     insert(server, "o(a)", 0, 6)
     accept(server, item)
     decoded = stats(server.client)["decodedTokens"]

@@ -15,6 +15,7 @@ from tests.e2e.editor import (
     place,
     stats,
     wait_for_state,
+    wait_until_idle,
 )
 from tests.e2e.rawclient import Message, RawClient, RpcError
 
@@ -45,11 +46,6 @@ def context(client: RawClient, line: int, character: int, uri: str) -> Any:
     """What the model is given at a place."""
     params = {"textDocument": {"uri": uri}, "position": place((line, character))}
     return client.call("specls/context", params)
-
-
-def wait_until_idle(client: RawClient) -> None:
-    """Wait until all is done that was to be done before anybody asks."""
-    client.poll(lambda: stats(client)["idle"], bool)
 
 
 def kinds(answer: Any) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.e2e.conftest import Start
-from tests.e2e.editor import stats, wait_for_state, wish
+from tests.e2e.editor import wait_for_state, wait_until_idle, wish
 from tests.e2e.scripted import COMMAND, INLINE, Scripted
 from tests.e2e.scripted_server import CRASH
 
@@ -18,7 +18,7 @@ TOLD = "The completion engine failed and is started again. The log of specls say
 def crash(scripted: Scripted) -> None:
     """Ask when nothing else is computed, and have the next pass fail."""
     client = scripted.client
-    client.poll(lambda: stats(client), lambda numbers: bool(numbers["idle"]))
+    wait_until_idle(client)
     client.call(CRASH, {"passes": 1})
     assert client.code(client.request(INLINE, wish(0, 4, scripted.uri))) == FAILED
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.conftest import Start
-from tests.e2e.editor import wait_for_state
+from tests.e2e.editor import wait_for_state, wait_until_idle
 from tests.e2e.rawclient import RawClient
 from tests.e2e.scripted import COMMAND, OPTIONS, Scripted
 
@@ -18,6 +18,7 @@ CHANGED = "workspace/didChangeConfiguration"
 PULLED = "workspace/configuration"
 WATCHED = "workspace/didChangeWatchedFiles"
 REGISTER = "client/registerCapability"
+SHOWN = "textDocument/didShowCompletion"
 
 
 class Workspace:
@@ -247,3 +248,28 @@ def test_settings_that_come_at_once_load_nothing_twice(workspace: Workspace) -> 
     assert wait_for_state(workspace.client, "ready")["models"]["target"] == "scripted"
     workspace.client.sync()
     assert workspace.scripted.seen["loads"] == 1
+
+
+def test_many_mistakes_are_a_short_message(workspace: Workspace) -> None:
+    """The first five are told, and how many more there are."""
+    workspace.ready()
+    workspace.writes("".join(f"wrong{number} = 1\n" for number in range(9)))
+    workspace.client.wait(lambda: bool(workspace.shown()), "the message")
+    (message,) = workspace.shown()
+    assert message.count("no such setting") == 5
+    assert message.endswith("; and 4 more")
+
+
+def test_a_folder_s_settings_hold_for_what_is_shown(workspace: Workspace) -> None:
+    """Where a folder wants nothing done ahead, a report that an item is shown starts nothing."""
+    workspace.everywhere["prefetch"] = True
+    workspace.own[workspace.uri("a")] = {"prefetch": False}
+    workspace.ready()
+    decoded = []
+    for name in ("a", "b"):
+        workspace.scripted.open("n = ", "python", f"{workspace.uri(name)}/x.py")
+        (item,) = workspace.scripted.items(0, 4)
+        at_rest = wait_until_idle(workspace.client)["decodedTokens"]
+        workspace.client.notify(SHOWN, {"item": item})
+        decoded.append(wait_until_idle(workspace.client)["decodedTokens"] - at_rest)
+    assert decoded == [0, 0]  # in the second folder it was done when the item was sent

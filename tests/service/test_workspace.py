@@ -226,3 +226,13 @@ def test_without_a_folder_only_open_documents_count(tmp_path: Path) -> None:
 def test_a_name_that_is_no_file_has_a_place(uri: str, shown: str) -> None:
     """Clients name documents as they like; what is no file is in no folder."""
     assert Folders(["file://[x", "file:///tmp"]).place_of(uri) == Place(None, None, shown)
+
+
+def test_a_secret_that_is_opened_through_a_link_is_not_told(tmp_path: Path) -> None:
+    """What counts is what the file is called where it lies."""
+    secret = write(tmp_path, ".env", "TOKEN=1\n")
+    link = tmp_path / "settings.py"
+    link.symlink_to(secret)
+    other = write(tmp_path, "plain.py")
+    opened = [document(link, "TOKEN=1\n"), document(other, "alpha = 1\n")]
+    assert paths(pool_of(tmp_path, "x = 1\n", opened)) == {"plain.py"}
