@@ -58,10 +58,12 @@ def test_modules_are_small() -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_help(version: str, tmp_path: Path) -> None:
-    """The help file has valid tags, one for each option, function and subcommand."""
+    """The help file's tags are those kept beside it, one for each option and function."""
     text = (PLUGIN / "doc" / "specls.txt").read_text("utf-8")
     (tmp_path / "specls.txt").write_text(text, "utf-8")
     run([program(version), "--clean", "--headless", "-c", f"helptags {tmp_path}", "-c", "qa!"])
+    kept = (PLUGIN / "doc" / "tags").read_text("utf-8")
+    assert kept == (tmp_path / "tags").read_text("utf-8"), "run :helptags in editors/nvim/doc"
     tags = {line.split("\t")[0] for line in (tmp_path / "tags").read_text("utf-8").splitlines()}
     config = (PLUGIN / "lua" / "specls" / "config.lua").read_text("utf-8")
     fields = config.split("---@class specls.Config")[1].split("---@type")[0]
