@@ -47,6 +47,10 @@ class LoadReport:
             for notice in status.notices:
                 self._once(types.MessageType.Warning, notice)
 
+    def forget(self) -> None:
+        """Somebody asked for another try, and wants to hear how it ended."""
+        self._told.clear()
+
     def _once(self, kind: types.MessageType, message: str) -> None:
         if message not in self._told:
             self._told.add(message)

@@ -73,7 +73,7 @@ class Server(LanguageServer):
         self.protocol.on_exit = self.stop
         _register(self)
         inline.register(self, self.inline)
-        models.register(self, service, lambda: self.spawn(self.configuration.reload()))
+        models.register(self, service, self._reload)
         configuration.register(self, self.configuration, self.spawn)
         accepting = acceptance.Acceptance(service, self.status.focus, self.protocol.documents.get)
         self.inline.command = accepting.command
@@ -163,6 +163,10 @@ class Server(LanguageServer):
         self.spawn(self.configuration.watch())
         await self.configuration.start()
         self.tell(self.service.models.status)  # somebody else may have loaded them
+
+    def _reload(self) -> None:
+        self._report.forget()
+        self.spawn(self.configuration.reload())
 
     def _follow(self, settings: Settings) -> None:
         self.spawn(self._registrations.follow(settings))

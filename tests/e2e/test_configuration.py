@@ -278,3 +278,12 @@ def test_models_change_while_one_answers(start: Start) -> None:
     assert len(complete(client, 0, 11)) == 1
     assert set(answers) == {1}
     assert wait(client, "ready")["requests"]["unavailable"] == 0
+
+
+def test_another_try_is_told_of_again(start: Start) -> None:
+    """Who asks for another load hears that it failed, also if nothing has changed."""
+    client = start()
+    assert starts_with(client, named("a")) == [loading_problem("a")]
+    client.call("workspace/executeCommand", {"command": "specls.reload"})
+    client.wait(lambda: len(client.shown()) > 1, "the message")
+    assert [each["message"] for each in client.shown()] == 2 * [loading_problem("a")]
