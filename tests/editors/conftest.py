@@ -50,6 +50,8 @@ def window(server: CodeServer, tmp_path_factory: pytest.TempPathFactory) -> Iter
 @pytest.fixture
 def code(window: Workbench, request: pytest.FixtureRequest) -> Iterator[Workbench]:
     """The window, with the settings that all tests begin with."""
+    window.server.configure(SETTINGS)
+    window.wait_until_ready()
     yield window
     window.picture(f"end-{request.node.name}")
-    window.server.configure(SETTINGS)
+    window.command("Notifications: Clear All Notifications")

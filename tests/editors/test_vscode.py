@@ -104,7 +104,6 @@ def test_what_it_looks_like(code: Workbench) -> None:
     )
     code.press("Enter")
     assert "self.radius" in code.wait_for_ghost()
-    code.page.wait_for_timeout(500)  # until the cursor's line is drawn
     code.picture("readme", height=360)
 
 

@@ -40,7 +40,9 @@ def asks(code: Workbench, name: str) -> str:
     """Open a document, type, and see what's suggested."""
     code.open(name, "def add(a, b):\n    |\n")
     code.type("return ")
-    return code.wait_for_ghost()
+    ghost = code.wait_for_ghost()
+    code.saved()
+    return ghost
 
 
 def test_off_and_on(code: Workbench) -> None:
@@ -100,6 +102,7 @@ def test_a_model_that_is_not_here(code: Workbench, tmp_path: Path) -> None:
     assert "qwen2.5-coder-1.5b isn't on this machine yet (1.1 GB)" in toast
     code.open("missing.py", "def add(a, b):\n    |\n")
     code.type("return a + b")
+    code.saved()
     code.picture("model-missing")
     assert code.toasts() == [toast]
     assert code.buttons() == ["Download", "Choose Another"]
@@ -120,7 +123,6 @@ def test_a_program_that_is_not_there(code: Workbench) -> None:
     assert code.buttons() == ["Set Up", "Choose Path"]
     code.picture("server-missing")
     before = started(code)
-    code.command("Notifications: Clear All Notifications")
     code.server.configure(SETTINGS)
     code.poll(lambda: started(code), lambda count: count > before)
 
@@ -159,6 +161,8 @@ def test_setting_it_up(code: Workbench, tmp_path: Path) -> None:
     code.picture("setting-up")
     code.poll(lambda: started(code), lambda count: count > before)
     assert asks(code, "set_up.py") == "a + b"
+    code.server.configure(SETTINGS)
+    code.poll(lambda: started(code), lambda count: count > before + 1)
 
 
 def test_a_server_that_ends(code: Workbench) -> None:

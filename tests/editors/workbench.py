@@ -120,8 +120,8 @@ class Workbench:
         self.page.keyboard.press("F1")
         self.page.wait_for_selector(".quick-input-widget input")
         self.type(title, 5)
-        self.page.wait_for_selector(f".quick-input-list .monaco-list-row:has-text('{title}')")
-        self.page.keyboard.press("Enter")
+        row = ".quick-input-list .monaco-list-row"
+        self.page.click(f"{row}[aria-label='{title}'], {row}[aria-label^='{title}, ']")
         self.page.wait_for_selector(".quick-input-widget", state="hidden")
 
     def type(self, text: str, delay: float = 30) -> None:
@@ -134,6 +134,7 @@ class Workbench:
     def picture(self, name: str, height: int | None = None) -> None:
         """Keep what is seen now, perhaps only so many pixels from the top."""
         SCREENS.mkdir(exist_ok=True)
+        self.page.wait_for_timeout(300)  # what moves has come to rest
         size = self.page.viewport_size
         clip = {"x": 0, "y": 0, "width": size["width"], "height": height or size["height"]}
         self.page.screenshot(path=SCREENS / f"vscode-{name}.png", clip=clip)

@@ -15,6 +15,8 @@ import { StatusBar } from "./statusBar";
 import type { Situation } from "./summary";
 
 const STATS_DELAY_MS = 1000;
+/** The library tells of an opened document a little later than the editor is there. */
+const FOCUS_DELAY_MS = 200;
 /** A change of these needs another process; the server follows all others by itself. */
 const NEED_RESTART = ["server.path", "server.environment", "log.level"];
 
@@ -43,6 +45,7 @@ class Extension {
   });
   private situation: Situation = { life: "idle", enabled: isEnabled() };
   private statsTimer: NodeJS.Timeout | undefined;
+  private focusTimer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly context: vscode.ExtensionContext,
@@ -81,11 +84,13 @@ class Extension {
       onChange("", () => {
         this.show({ enabled: isEnabled() });
         if (this.server.client?.isRunning()) tellSettings(this.server.client);
+        // VS Code may have opened the file of settings to write it; nobody looks at that.
+        this.focusSoon();
         this.startIfWanted();
       }),
-      vscode.window.onDidChangeActiveTextEditor((editor) => {
+      vscode.window.onDidChangeActiveTextEditor(() => {
         this.startIfWanted();
-        this.focus(editor);
+        this.focusSoon();
       }),
       vscode.workspace.onDidGrantWorkspaceTrust(() => {
         this.startIfWanted();
@@ -111,7 +116,7 @@ class Extension {
       },
       started: () => {
         this.show({ life: "running" });
-        this.focus(vscode.window.activeTextEditor);
+        this.focusSoon();
         this.fetchStatsSoon();
       },
       stopped: () => {
@@ -148,6 +153,13 @@ class Extension {
   private show(change: Partial<Situation>): void {
     this.situation = { ...this.situation, ...change, snoozedUntil: this.snooze.words };
     this.statusBar.show(this.situation);
+  }
+
+  private focusSoon(): void {
+    clearTimeout(this.focusTimer);
+    this.focusTimer = setTimeout(() => {
+      this.focus(vscode.window.activeTextEditor);
+    }, FOCUS_DELAY_MS);
   }
 
   private focus(editor: vscode.TextEditor | undefined): void {

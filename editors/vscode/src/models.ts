@@ -22,7 +22,8 @@ export class Models {
   /** The target that the settings ask for, when it's known and not on this machine. */
   async missing(client: LanguageClient): Promise<Model | undefined> {
     const models = await this.list(client).catch(() => []);
-    return models.find((model) => model.kind === "target" && model.current && !model.present);
+    const wanted = own("model", "");
+    return models.find((model) => model.id === wanted && !model.present);
   }
 
   async chooseTarget(): Promise<void> {
