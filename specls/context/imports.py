@@ -116,7 +116,7 @@ def _python(match: re.Match[str], _path: str) -> Iterator[Sequence[str]]:
     dots = len(match["module"]) - len(module)
     up = _HERE + "../" * (dots - 1) if dots else ""
     module = module.replace(".", "/")
-    names = re.findall(r"(?:^|[,(\n])\s*(\w+)", match["names"])
+    names = re.findall(r"(?:^|[,(\n])[^\S\n]*(\w+)", match["names"])
     for name in names:
         inner = f"{module}/{name}" if module else name
         yield (f"{up}{inner}.py", f"{up}{inner}/__init__.py")
@@ -177,25 +177,25 @@ _PYTHON = Language(
     _python,
 )
 _JAVASCRIPT = Language(
-    re.compile(
-        r"""(?:\bfrom|\bimport|\brequire|\bimport\s*)\s*\(?\s*["'](?P<name>\.[^"'\n]*)["']"""
-    ),
+    re.compile(r"""\b(?:from|import|require)\s*(?:\(\s*)?["'](?P<name>\.[^"'\n]*)["']"""),
     _javascript,
 )
 _GO = Language(
-    re.compile(r"""^\s*(?:import\s+)?(?:[\w.]+\s+)?"(?P<name>[\w./-]+)"\s*$""", re.MULTILINE),
+    re.compile(
+        r"""^[ \t]*(?:import[ \t]+)?(?:[\w.]+[ \t]+)?"(?P<name>[\w./-]+)"[ \t\r]*$""", re.MULTILINE
+    ),
     _go,
     always=("./*.go",),
 )
 _RUST = Language(
     re.compile(
-        r"^\s*(?:pub(?:\([^)]*\))?\s+)?(?:mod\s+(?P<mod>\w+)\s*;"
+        r"^[ \t]*(?:pub(?:\([^)\n]*\))?[ \t]+)?(?:mod\s+(?P<mod>\w+)\s*;"
         r"|use\s+(?P<path>(?:crate|super)(?:::\w+)+))",
         re.MULTILINE,
     ),
     _rust,
 )
-_C = Language(re.compile(r'^\s*#\s*include\s*"(?P<name>[^"\n]+)"', re.MULTILINE), _c)
+_C = Language(re.compile(r'^[ \t]*#[ \t]*include[ \t]*"(?P<name>[^"\n]+)"', re.MULTILINE), _c)
 
 LANGUAGES = {
     "python": _PYTHON,

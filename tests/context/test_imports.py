@@ -84,3 +84,20 @@ def test_nothing_is_looked_for_outside_of_the_workspace() -> None:
 def test_a_file_doesn_t_import_itself() -> None:
     """The file's own name is left out, also where its package is named whole."""
     assert imported("go", "package a", "a/x.go", files("a/x.go", "a/y.go")) == ["a/y.go"]
+
+
+@pytest.mark.parametrize(
+    ("language", "word", "line", "path", "there"),
+    [
+        ("python", "import", "import b", "a.py", "b.py"),
+        ("javascript", "import", "import './b'", "a.js", "b.js"),
+        ("go", "import", 'import "b"', "a.go", "b/x.go"),
+        ("rust", "pub", "mod b;", "src/main.rs", "src/b.rs"),
+        ("c", "#", '#include "b.h"', "a.c", "b.h"),
+    ],
+)
+def test_blanks_cost_no_time(language: str, word: str, line: str, path: str, there: str) -> None:
+    """A file with many of them, which trying all ways to share them would take hours for."""
+    blank = " " * 5000
+    text = f"{word}{blank}\n{blank}\n" * 4 + "\n" * 9000 + f"{line}\n"
+    assert imported(language, text, path, files(there)) == [there]
