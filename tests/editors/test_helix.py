@@ -157,20 +157,15 @@ def test_the_menu_goes_away(opened: Open) -> None:
 def test_the_real_model_suggests(tmp_path: Path) -> None:
     """What the real model says is in the menu, and accepted as it was sent."""
     talk = Conversation(tmp_path)
-    file = talk.write("a.py", "def add(a, b):\n    return a + b\n\n\n")
+    text = "def add(a, b):\n    return a + b\n\n\ndef multiply(a, b):\n    "
+    file = talk.write("a.py", f"{text}\n")
     with helix(talk, file) as seen:
         talk.until(lambda: loaded(talk), 240)
-        seen.type("def multiply(a, b):")
-        seen.keys("Enter")
+        seen.keys("End")
         seen.type("ret")
         talk.until(lambda: any(each["items"] for each in talk.answers(COMPLETION)), 240)
         item = talk.answers(COMPLETION)[-1]["items"][0]
         seen.until_text(item["label"])
         artefact(seen, "helix-real")
         seen.keys("Tab", "Enter")
-        edit = item["textEdit"]
-        saved(
-            seen,
-            talk,
-            f"def add(a, b):\n    return a + b\n\n\ndef multiply(a, b):\n    {edit['newText']}",
-        )
+        saved(seen, talk, f"{text}{item['textEdit']['newText']}\n")
