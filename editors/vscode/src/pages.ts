@@ -17,8 +17,11 @@ export function statisticsPage(stats: Stats): string {
     .join("\n\n");
 }
 
+const PLAIN: ReadonlySet<string> = new Set(["string", "number", "boolean"]);
+
 function modelRows({ models }: Stats): string[][] {
-  return Object.entries(models).map(([name, value]) => [name, String(value)]);
+  const plain = Object.entries(models).filter(([, value]) => PLAIN.has(typeof value));
+  return plain.map(([name, value]) => [name, String(value)]);
 }
 
 function section(title: string, body: string): string {

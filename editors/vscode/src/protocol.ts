@@ -32,7 +32,7 @@ export interface Fate {
 /** The answer to `specls/stats`, as far as it's shown. */
 export interface Stats {
   state: string;
-  models: Record<string, string | number | boolean>;
+  models: Record<string, unknown>;
   requests: Record<string, number>;
   decodedTokens: number;
   prefillTokensPerSecond?: number;

@@ -30,7 +30,7 @@ test("an excluded document says why", () => {
 test("statistics are tables, and what isn't there yet is left out", () => {
   const page = statisticsPage({
     state: "ready",
-    models: { target: "a|b", fillInTheMiddle: true },
+    models: { target: "a|b", fillInTheMiddle: true, draft: null, backend: { gpu: false } },
     requests: { received: 2, withoutModel: 1 },
     decodedTokens: 0,
     excluded: {},
@@ -45,5 +45,5 @@ test("statistics are tables, and what isn't there yet is left out", () => {
   assert.match(page, /\| fillInTheMiddle \| true \|/);
   assert.match(page, /\| \*\*all\*\* \| 2 \| 1 of 2 \(50 %\) \| 0 \| 0 \| 0 \| 4 of 4 \|/);
   assert.match(page, /\| requests \| 2 \|/);
-  assert.doesNotMatch(page, /within|The last completion|Nothing is completed in/);
+  assert.doesNotMatch(page, /draft|backend|within|The last completion|Nothing is completed in/);
 });
