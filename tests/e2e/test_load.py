@@ -24,8 +24,8 @@ WARM_SECONDS = SECONDS / 4
 KEYS_A_SECOND = 30
 CANCELLED = -32800
 GROWTH = 4 * 2**20
-"""Bytes: a minute's 1,800 keys and requests leave less than 2.5 KiB each; that's what the allocator
-takes for itself. A document that was kept for each key would be ten times as much."""
+"""Bytes: what was shown in the last half minute is watched, and the allocator takes some for itself
+(1.5 MiB were seen, and later no more). A text kept for each key would be ten times that."""
 
 PASS_MILLISECONDS = 8
 """As a small model on a laptop's GPU: requests take longer than the next key does to come."""
