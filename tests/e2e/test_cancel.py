@@ -117,8 +117,8 @@ def test_the_newest_request_of_a_document_wins(server: RawClient) -> None:
     identifiers = [server.next_id() for _ in range(20)]
     server.send(
         *(
-            {"jsonrpc": "2.0", "id": each, "method": INLINE, "params": wish(0, 26, uri)}
-            for each in identifiers
+            {"jsonrpc": "2.0", "id": each, "method": INLINE, "params": wish(0, column, uri)}
+            for column, each in enumerate(identifiers, 7)
         )
     )
     *older, newest = [len(server.result(each)["items"]) for each in identifiers]
