@@ -228,10 +228,11 @@ def test_what_follows_an_accepted_suggestion_is_there_already(start: Start) -> N
     """The next suggestion was computed while the first was shown: no token is decoded for it."""
     server = Scripted(start(command=COMMAND)).ready({"prefetch": True})
     item = suggest(server, "foo(a)", "x = \n", 4)
+    wait_until_idle(server.client)
+    server.says("")  # from now on, nothing new would be suggested
     for column, key in enumerate("fo", 4):
         insert(server, key, 0, column)
         server.items(0, column + 1, triggerKind=AUTOMATIC)
-    server.says("\ny = 1")
     wait_until_idle(server.client)
     insert(server, "o(a)", 0, 6)
     accept(server, item)
