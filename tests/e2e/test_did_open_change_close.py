@@ -148,19 +148,24 @@ def test_a_snapshot_given_out_stays() -> None:
 
 @pytest.mark.model
 @pytest.mark.parametrize(
-    ("encoding", "units"), [("utf-8", 4 + 8 + 3), ("utf-16", 2 + 4 + 2), ("utf-32", 1 + 2 + 2)]
+    ("encoding", "emoji", "units"),
+    [("utf-8", 4 + 8, 3), ("utf-16", 2 + 4, 2), ("utf-32", 1 + 2, 2)],
 )
-def test_a_completion_counts_as_agreed(start: Start, encoding: str, units: int) -> None:
-    """The range of a completion behind an emoji, which a change brought, ends at the position."""
+def test_a_completion_counts_as_agreed(start: Start, encoding: str, emoji: int, units: int) -> None:
+    """The range of a completion behind emoji, which a change brought, is what stands behind them.
+
+    It ends at the position.
+    """
     client = start()
     initialize(client, SMALL, general={"positionEncodings": [encoding]})
     wait_for_state(client, "ready")
     open_document(client, "one\ntwo\n")
     line = f"🤗{FLAG}{COMBINED} = "
     client.notify("textDocument/didChange", change((1, 0), (1, 3), line))
-    (item,) = complete(client, 1, units + 3)
-    assert item["range"] == span((1, 0), (1, units + 3))
-    assert item["insertText"].startswith(line)
+    end = emoji + units + 3
+    (item,) = complete(client, 1, end)
+    assert item["range"] == span((1, emoji), (1, end))
+    assert item["insertText"].startswith(f"{COMBINED} = ")
 
 
 @pytest.mark.model

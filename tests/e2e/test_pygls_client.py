@@ -39,7 +39,8 @@ async def client(request: pytest.FixtureRequest) -> AsyncIterator[Any]:
         made.initialized(types.InitializedParams())
     else:
         result = await soon(made.initialize_session(params))
-    assert result.capabilities.inline_completion_provider == types.InlineCompletionOptions()
+    options = types.InlineCompletionOptions(work_done_progress=True)
+    assert result.capabilities.inline_completion_provider == options
     await soon(until_ready(made))
     yield made
     await soon(made.shutdown_async(None))
