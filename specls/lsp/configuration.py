@@ -166,10 +166,12 @@ class Configuration:
     async def _read_projects(self) -> None:
         async with self._reading:
             texts = await asyncio.to_thread(texts_of, self._service.roots)
-            models: list[dict[str, Any]] = await self._service.models.listing() if texts else []
+            if not texts:
+                self._projects = {}
+                return
+            models = await self._service.models.listing()
             here = {str(row["id"]): bool(row["present"]) for row in models}
-            before = self._projects
-            self._projects = await asyncio.to_thread(read_all, texts, here, before)
+            self._projects = await asyncio.to_thread(read_all, texts, here, self._projects)
 
     # -- both --------------------------------------------------------------------------------
 
