@@ -128,6 +128,10 @@ class Ahead:
         self._want(Kind.SETTLE, uri, settle)
         self._want(Kind.SAVE, uri, save)
 
+    def go_on(self) -> None:
+        """A request that another one made pointless ended: what is planned needn't wait for it."""
+        self._background.go_on()
+
     @property
     def waits(self) -> bool:
         """Whether something is to be done after a while."""

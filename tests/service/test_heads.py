@@ -41,7 +41,7 @@ def store(text: str = STORE, uri: str = OTHER) -> Snapshot:
 async def begin(bench: Bench, settings: Settings = TOLD) -> None:
     """Two documents are open in a folder, one of them imports the other."""
     bench.tokenizer, bench.family = FamilyTokenizer(), FamilyTokenizer.FAMILY
-    bench.service._heads._seconds = 1e9
+    bench.service._held._heads._seconds = 1e9
     bench.service.roots = ("file:///project",)
     await bench.service.configure(settings)
     bench.service.opened(store())
@@ -147,7 +147,7 @@ async def test_nothing_is_told_to_a_model_that_was_not_trained_for_it(bench: Ben
 async def test_a_slow_machine_is_told_less(bench: Bench) -> None:
     """What takes too long to read isn't told."""
     await begin(bench)
-    bench.service._heads._seconds = 0.0
+    bench.service._held._heads._seconds = 0.0
     await ask(bench)
     assert held(bench) == []
 
@@ -155,7 +155,7 @@ async def test_a_slow_machine_is_told_less(bench: Bench) -> None:
 async def test_where_time_doesn_t_matter_all_is_told(bench: Bench) -> None:
     """Without a limit of time for new places there's none for other files."""
     await begin(bench, replace(TOLD, cold_budget_ms=0))
-    bench.service._heads._seconds = 0.0
+    bench.service._held._heads._seconds = 0.0
     await ask(bench)
     assert len(held(bench)) == 1
 
@@ -257,18 +257,18 @@ async def test_a_request_never_waits_for_other_files(bench: Bench, tmp_path: Pat
     folder.mkdir()
     (folder / "store.py").write_text(STORE, encoding="utf-8")
     bench.tokenizer, bench.family = FamilyTokenizer(), FamilyTokenizer.FAMILY
-    bench.service._heads._seconds = 1e9
+    bench.service._held._heads._seconds = 1e9
     bench.service.roots = (folder.as_uri(),)
     await bench.service.configure(TOLD)
     asked: list[object] = []
-    choose = bench.service._heads._workspace.pool
+    choose = bench.service._held._heads._workspace.pool
 
     def pool(*given: object) -> object:
         asked.append(given)
-        assert not bench.service._running
+        assert not bench.service.busy
         return choose(*given)  # type: ignore[arg-type]
 
-    bench.service._heads._workspace.pool = pool  # type: ignore[assignment, method-assign]
+    bench.service._held._heads._workspace.pool = pool  # type: ignore[assignment, method-assign]
     await bench.complete(MAIN, (folder / "main.py").as_uri())
     await until(lambda: idle(bench.service))
     assert len(asked) >= 1

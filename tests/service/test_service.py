@@ -149,9 +149,9 @@ async def test_a_document_that_made_way_is_answered_from_a_small_window(bench: B
     await bench.service.configure(Settings(prefetch=False))
     await bench.complete(LONG + "|")
     await until(lambda: bench.service._background.idle)
-    assert bench.service._runtime is not None
-    bench.service._runtime.engine.close("file:///a")
-    bench.service._runtime.engine.prefill_rate.value = 0.0
+    assert bench.service._held.runtime is not None
+    bench.service._held.runtime.engine.close("file:///a")
+    bench.service._held.runtime.engine.prefill_rate.value = 0.0
     assert await bench.complete(LONG + "h|", fresh=True) == "ello"
     assert bench.last.partial_window
     assert bench.last.prefilled_tokens <= 212
@@ -446,7 +446,7 @@ async def test_what_is_excluded_while_it_is_closed_is_forgotten(
     bench.service.close(uri)
     await until(lambda: bench.service.idle and bench.spill is not None and bench.spill.size > 0)
     await bench.service.configure(later)
-    behind = bench.service._worker.submit(Priority.CLOSE, lambda: None)
+    behind = bench.service._shared.worker.submit(Priority.CLOSE, lambda: None)
     await asyncio.wrap_future(behind)
     assert (bench.spill.size > 0) is kept
 
