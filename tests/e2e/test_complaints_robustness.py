@@ -22,6 +22,7 @@ from tests.e2e.editor import (
     open_document,
     stats,
     wait_for_state,
+    wait_until_idle,
 )
 from tests.e2e.rawclient import RawClient, frame
 from tests.e2e.scripted import OPTIONS, Scripted
@@ -56,6 +57,7 @@ def test_a_key_costs_the_same_in_every_file(scripted: Scripted, text: str, line:
     uri = scripted.open(text)
     column = len(text.split("\n")[line].encode("utf-16-le", "surrogatepass")) // 2
     scripted.items(line, column)
+    wait_until_idle(client)  # what was left to read of the window isn't a key's
     tokens, characters = [], []
     for key in range(10):
         before = stats(client)["decodedTokens"], scripted.seen["characters"]
