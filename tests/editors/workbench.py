@@ -17,6 +17,7 @@ SCREENS = Path(__file__).parent / "screens"
 DEADLINE = 90.0
 _CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 _FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run")
+_SAVE_MS = 200
 _GHOST = "[class*=ghost-text]"
 
 _WATCH = """
@@ -159,8 +160,14 @@ class Workbench:
 
     def saved(self) -> str:
         """The text of the document, by saving it; ends of lines as they are in the file."""
-        self.press("Control+S")
-        self.page.wait_for_selector(".tab.active:not(.dirty)")
+
+        def clean() -> bool:
+            # A key that comes while an earlier save is on its way does nothing.
+            self.press("Control+S")
+            self.page.wait_for_timeout(_SAVE_MS)
+            return self.page.query_selector(".tab.active:not(.dirty)") is not None
+
+        self.poll(clean, bool)
         return self.file.read_bytes().decode()
 
     def sent(self) -> list[str]:
