@@ -3,18 +3,12 @@
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import { InlineCompletionRequest, type InlineCompletionItem } from "vscode-languageclient/node";
-import { surplus } from "./range";
 import { DID_ACCEPT_PART, DID_REJECT, DID_SHOW } from "./protocol";
 
 const REJECTED = 1;
 
 interface PartialAccept {
   acceptedLength: number;
-}
-
-interface Sent {
-  original: InlineCompletionItem;
-  omitted: number;
 }
 
 /**
@@ -32,7 +26,7 @@ interface Reports {
 
 export class InlineProvider implements vscode.InlineCompletionItemProvider, Reports {
   /** The items as the server sent them, and how much at their beginnings isn't shown. */
-  private readonly sent = new WeakMap<vscode.InlineCompletionItem, Sent>();
+  private readonly sent = new WeakMap<vscode.InlineCompletionItem, InlineCompletionItem>();
 
   constructor(
     private readonly client: LanguageClient,
@@ -53,7 +47,7 @@ export class InlineProvider implements vscode.InlineCompletionItemProvider, Repo
     const params = convert.asInlineCompletionParams(document, position, context);
     try {
       const answer = await this.client.sendRequest(InlineCompletionRequest.type, params, token);
-      return token.isCancellationRequested ? [] : await this.shown(document, answer);
+      return token.isCancellationRequested ? [] : await this.shown(answer);
     } catch (error) {
       if (!token.isCancellationRequested && this.client.isRunning()) {
         this.client.outputChannel.warn(`A request failed: ${String(error)}`);
@@ -63,7 +57,6 @@ export class InlineProvider implements vscode.InlineCompletionItemProvider, Repo
   }
 
   private async shown(
-    document: vscode.TextDocument,
     answer: { items: InlineCompletionItem[] } | InlineCompletionItem[] | null,
   ): Promise<vscode.InlineCompletionItem[]> {
     const items = answer === null ? [] : Array.isArray(answer) ? answer : answer.items;
@@ -71,8 +64,7 @@ export class InlineProvider implements vscode.InlineCompletionItemProvider, Repo
     const converted = await convert.asInlineCompletionResult(items);
     converted.forEach((item, index) => {
       const original = items[index];
-      const omitted = shorten(item, document);
-      if (original) this.sent.set(item, { original, omitted });
+      if (original) this.sent.set(item, original);
     });
     this.answered();
     return converted;
@@ -88,8 +80,7 @@ export class InlineProvider implements vscode.InlineCompletionItemProvider, Repo
   ): void {
     // Each time VS Code calls twice, for extensions of older and of newer days.
     if (typeof info === "number") return;
-    const omitted = this.sent.get(item)?.omitted ?? 0;
-    this.tell(DID_ACCEPT_PART, item, { acceptedLength: omitted + info.acceptedLength });
+    this.tell(DID_ACCEPT_PART, item, { acceptedLength: info.acceptedLength });
   }
 
   /** Accepted ones are told of by their command. */
@@ -100,17 +91,8 @@ export class InlineProvider implements vscode.InlineCompletionItemProvider, Repo
   private tell(method: string, item: vscode.InlineCompletionItem, more: object): void {
     const sent = this.sent.get(item);
     if (sent === undefined || !this.client.isRunning()) return;
-    const params = { item: sent.original, ...more };
+    const params = { item: sent, ...more };
     void this.client.sendNotification(method, params).catch(() => undefined);
     this.answered();
   }
-}
-
-/** Leave out what VS Code doesn't get along with; how much that is. */
-function shorten(item: vscode.InlineCompletionItem, document: vscode.TextDocument): number {
-  if (item.range === undefined || typeof item.insertText !== "string") return 0;
-  const length = surplus(document.getText(item.range), item.insertText);
-  item.insertText = item.insertText.slice(length);
-  item.range = item.range.with({ start: item.range.start.translate(0, length) });
-  return length;
 }
